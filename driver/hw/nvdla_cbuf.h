@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * How much of the convolution buffer a convolution needs: the one owner of
+ * these formulas.  Source: the entry layout that CDMA writes (nvdla/doc,
+ * doc/hw/v1/ias/unit_description, CBUF) as confirmed on the RTL vectors.
+ */
+#ifndef NVDLA_CBUF_H
+#define NVDLA_CBUF_H
+
+#include "nvdla_config.h"
+
+/* Entries that one line (slice) of a feature cube of @w x @c takes. */
+u32 nvdla_cbuf_feature_eps(const struct nvdla_config *cfg, u32 w, u32 c);
+
+/* Entries that one line of pixels takes: @w pixels with the left and right padding counted in. */
+u32 nvdla_cbuf_image_eps(const struct nvdla_config *cfg, u32 w, u32 bytes_per_pixel);
+
+/* Banks that @h lines of @eps entries take. */
+u32 nvdla_cbuf_data_banks(const struct nvdla_config *cfg, u32 eps, u32 h);
+
+/* Lines of @eps entries that fit into @banks banks. */
+u32 nvdla_cbuf_data_lines(const struct nvdla_config *cfg, u32 eps, u32 banks);
+
+/* Bytes of @k kernels of @kernel_bytes = C*R*S each, as D_WEIGHT_BYTES wants them: up to a whole entry. */
+u64 nvdla_cbuf_weight_bytes(const struct nvdla_config *cfg, u32 k, u64 kernel_bytes);
+
+/* Banks that @bytes of weights take. */
+u64 nvdla_cbuf_weight_banks(const struct nvdla_config *cfg, u64 bytes);
+
+#endif /* NVDLA_CBUF_H */
