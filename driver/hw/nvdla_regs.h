@@ -13,22 +13,12 @@
 #include "nvdla_types.h"
 
 /* Unit bases; each unit has 4 KiB.  unit(name, base). */
-#define NVDLA_UNITS(unit)      \
-	unit(CFGROM, 0x0000)   \
-	unit(GLB, 0x1000)      \
-	unit(MCIF, 0x2000)     \
-	unit(CDMA, 0x3000)     \
-	unit(CSC, 0x4000)      \
-	unit(CMAC_A, 0x5000)   \
-	unit(CMAC_B, 0x6000)   \
-	unit(CACC, 0x7000)     \
-	unit(SDP_RDMA, 0x8000) \
-	unit(SDP, 0x9000)      \
-	unit(PDP_RDMA, 0xa000) \
-	unit(PDP, 0xb000)      \
-	unit(CDP_RDMA, 0xc000) \
-	unit(CDP, 0xd000)      \
-	unit(CVIF, 0xf000)
+#define NVDLA_UNITS(unit)                                                                      \
+	unit(CFGROM, 0x0000) unit(GLB, 0x1000) unit(MCIF, 0x2000) unit(CDMA, 0x3000)           \
+		unit(CSC, 0x4000) unit(CMAC_A, 0x5000) unit(CMAC_B, 0x6000) unit(CACC, 0x7000) \
+			unit(SDP_RDMA, 0x8000) unit(SDP, 0x9000) unit(PDP_RDMA, 0xa000)        \
+				unit(PDP, 0xb000) unit(CDP_RDMA, 0xc000) unit(CDP, 0xd000)     \
+					unit(CVIF, 0xf000)
 
 #define NVDLA_UNIT_BASE(name, base) NVDLA_##name##_BASE = (base),
 enum nvdla_unit_base { NVDLA_UNITS(NVDLA_UNIT_BASE) };
@@ -50,7 +40,7 @@ enum nvdla_reg {
 #undef FIELD
 
 #define REG(unit, reg, offset, access, reset)
-#define FIELD(unit, reg, field, lsb, width)             \
+#define FIELD(unit, reg, field, lsb, width)           \
 	NVDLA_##unit##_##reg##_##field##_LSB = (lsb), \
 	NVDLA_##unit##_##reg##_##field##_WIDTH = (width),
 enum nvdla_field {
@@ -62,7 +52,8 @@ enum nvdla_field {
 #define NVDLA_LSB(unit, reg, field) (NVDLA_##unit##_##reg##_##field##_LSB)
 #define NVDLA_WIDTH(unit, reg, field) (NVDLA_##unit##_##reg##_##field##_WIDTH)
 #define NVDLA_FIELD_MAX(unit, reg, field) ((u32)((1ull << NVDLA_WIDTH(unit, reg, field)) - 1))
-#define NVDLA_MASK(unit, reg, field) (NVDLA_FIELD_MAX(unit, reg, field) << NVDLA_LSB(unit, reg, field))
+#define NVDLA_MASK(unit, reg, field) \
+	(NVDLA_FIELD_MAX(unit, reg, field) << NVDLA_LSB(unit, reg, field))
 #define NVDLA_GET(unit, reg, field, value) \
 	(((u32)(value) >> NVDLA_LSB(unit, reg, field)) & NVDLA_FIELD_MAX(unit, reg, field))
 #define NVDLA_SET(unit, reg, field, x) \

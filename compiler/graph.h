@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * IR1: the framework-neutral graph.  What an importer makes of a model file and
+ * what the optimiser starts from.
+ *
+ * Conventions: activations are NHWC (N = 1), convolution weights are
+ * [K][R][S][C/groups] (for depthwise too: groups = C, K = C * multiplier),
+ * fully connected weights are [K][C].  Tensors refer to data by pointer; data of
+ * constants usually points into the mapped model file, which outlives the graph.
+ */
+#ifndef NPU_GRAPH_H
+#define NPU_GRAPH_H
+
+#include "arena.h"
+#include "diag.h"
+#include "nvdla_types.h"
+
+#define NPU_MAX_RANK 6
+
+enum npu_dtype {
+	NPU_I8,
+	NPU_U8,
+	NPU_I16,
+	NPU_I32,
+	NPU_I64,
+	NPU_F16,
+	NPU_F32,
+	NPU_BOOL,
+	NPU_DTYPE_COUNT
+};
+
+/**
+ * struct npu_quant - affine quantisation: real = scale * (stored - zero)
+ * @count: 0: not quantised; 1: one pair for the tensor; else one pair for each index of @axis
+ * @axis: the dimension that @count > 1 refers to
+ */
+struct npu_quant {
+	u32 count;
+	u32 axis;
+	const float *scale;
+	const s32 *zero;
+};
+
+struct npu_tensor {
+	const char *name;
+	enum npu_dtype dtype;
+	u32 rank;
+	u32 dim[NPU_MAX_RANK];
+	struct npu_quant quant;
+	const void *data; /* of a constant; NULL: computed or an input */
+	size_t bytes; /* of all elements */
+};
+
+enum npu_op_kind {
+	NPU_OP_CONV, /* in, weights, bias or NPU_NONE */
+	NPU_OP_TRANSPOSE_CONV,
+	NPU_OP_FULLY_CONNECTED,
+	NPU_OP_MAX_POOL,
+	NPU_OP_AVERAGE_POOL,
+	NPU_OP_ADD,
+	NPU_OP_SUB,
+	NPU_OP_MUL,
+	NPU_OP_DIV,
+	NPU_OP_MINIMUM,
+	NPU_OP_MAXIMUM,
+	NPU_OP_RELU, /* the activation alone: param.activation */
+	NPU_OP_LEAKY_RELU,
+	NPU_OP_PRELU,
+	NPU_OP_LOGISTIC,
+	NPU_OP_TANH,
+	NPU_OP_HARD_SWISH,
+	NPU_OP_SOFTMAX,
+	NPU_OP_RESHAPE, /* reshape, squeeze, expand: output shape says all */
+	NPU_OP_TRANSPOSE,
+	NPU_OP_PAD,
+	NPU_OP_CONCAT,
+	NPU_OP_SLICE,
+	NPU_OP_RESIZE_NEAREST,
+	NPU_OP_RESIZE_BILINEAR,
+	NPU_OP_MEAN,
+	NPU_OP_REDUCE_MAX,
+	NPU_OP_ARG_MAX,
+	NPU_OP_GATHER,
+	NPU_OP_QUANTIZE, /* requantisation between integer types and scales, or from float */
+	NPU_OP_DEQUANTIZE,
+	NPU_OP_COUNT
+};
+
+enum npu_activation { NPU_ACT_NONE, NPU_ACT_RELU, NPU_ACT_RELU6, NPU_ACT_RELU_N1_TO_1 };
+
+/* A window that moves over an image: of convolutions and pooling. */
+struct npu_window {
+	u32 r, s; /* kernel height, width */
+	u32 stride_y, stride_x;
+	u32 dilation_y, dilation_x;
+	u32 pad_top, pad_left, pad_bottom, pad_right;
+};
+
+#define NPU_NONE UINT32_MAX
+#define NPU_MAX_INPUTS 16
+
+struct npu_op {
+	enum npu_op_kind kind;
+	const char *name; /* what errors and reports call it */
+	u32 input_count;
+	u32 *input; /* tensor indices; NPU_NONE where an optional input is missing */
+	u32 output_count;
+	u32 *output;
+	enum npu_activation activation; /* fused clamp behind the operation */
+	struct npu_window window; /* convolutions and pooling */
+	u32 groups; /* convolutions */
+	s32 axis; /* concat, gather, arg max, softmax: not negative */
+	float alpha; /* leaky ReLU slope, softmax beta */
+	u32 axes; /* mean, reduce max: bit mask of reduced dimensions */
+	s32 begin
+		[NPU_MAX_RANK]; /* slice: first index; pad: elements before; transpose: permutation */
+	s32 end[NPU_MAX_RANK]; /* pad: elements behind */
+	s32 step[NPU_MAX_RANK]; /* slice */
+	bool align_corners, half_pixel_centers; /* resize */
+};
+
+struct npu_graph {
+	struct npu_arena arena; /* owns all that the graph points to, but for model file contents */
+	const char *file; /* for messages */
+	struct npu_tensor *tensor;
+	u32 tensor_count;
+	struct npu_op *op; /* in execution order */
+	u32 op_count;
+	u32 *input;
+	u32 input_count;
+	u32 *output;
+	u32 output_count;
+};
+
+extern const char *const npu_dtype_names[NPU_DTYPE_COUNT];
+extern const u32 npu_dtype_bytes[NPU_DTYPE_COUNT];
+extern const char *const npu_op_names[NPU_OP_COUNT];
+
+struct npu_graph *npu_graph_new(const char *file);
+void npu_graph_free(struct npu_graph *graph);
+
+/* Elements of a tensor. */
+u64 npu_tensor_elements(const struct npu_tensor *tensor);
+
+/* Rank-4 view (N, H, W, C) of a tensor: missing leading dimensions are 1. */
+void npu_tensor_nhwc(const struct npu_tensor *tensor, u32 nhwc[4]);
+
+/* Checks every invariant that the optimiser relies on; 0 or -EINVAL with the message in @diag. */
+int npu_graph_verify(const struct npu_graph *graph, struct npu_diag *diag);
+
+enum npu_dump_format { NPU_DUMP_TEXT, NPU_DUMP_DOT };
+
+#include <stdio.h>
+
+void npu_graph_dump(const struct npu_graph *graph, enum npu_dump_format format, FILE *out);
+
+/**
+ * npu_import_tflite() - reads a TensorFlow Lite file into a graph
+ * @data, @bytes: the file's contents, which must outlive the graph
+ * @file: its name, for messages
+ * @graph: receives the graph; free with npu_graph_free()
+ *
+ * Return: 0, -EINVAL for a damaged file, -ENOTSUP for what is not supported, -ENOMEM.
+ */
+int npu_import_tflite(const void *data, size_t bytes, const char *file, struct npu_graph **graph,
+		      struct npu_diag *diag);
+
+#endif /* NPU_GRAPH_H */
