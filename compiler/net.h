@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * IR2: the optimised graph.  Layers that an NPU pass can do (conv with its fused
+ * arithmetic, element-wise SDP, pooling PDP) and steps for the CPU, over values
+ * that have a place in memory.  Nothing here depends on a budget: two plans of
+ * one network compute the same bytes.
+ */
+#ifndef NPU_NET_H
+#define NPU_NET_H
+
+#include "arena.h"
+#include "diag.h"
+#include "graph.h"
+#include "nvdla_config.h"
+
+/* Memory regions of a chain (uapi/nvdla_chain.h): what submit binds buffers to. */
+enum npu_region {
+	NPU_REGION_WEIGHTS, /* packed weights and operand tables; only read */
+	NPU_REGION_ARENA, /* activations */
+	NPU_REGION_COUNT
+};
+
+enum npu_layout {
+	NPU_FEATURE, /* surfaces of atom channels: hardware.md, Layouts; INT8 */
+	NPU_LINEAR, /* NHWC as the model has it; CPU steps only */
+};
+
+/**
+ * struct npu_value - an activation between layers
+ * @tensor: its tensor in IR1; NPU_NONE where fusion or lowering made it
+ * @h, @w, @c: shape; rank 2 tensors are 1 x 1 x c
+ * @dtype: as stored.  UINT8 tensors are stored as INT8 with the zero point moved by -128
+ *         in NPU_FEATURE, and as they are in NPU_LINEAR
+ * @scale, @zero: real = scale * (stored - zero)
+ * @line_stride, @surface_stride: bytes, NPU_FEATURE only
+ * @bytes: its extent
+ * @alias: another value whose memory this one is a part of (concat without copy); NPU_NONE
+ * @alias_offset: bytes into @alias
+ */
+struct npu_value {
+	const char *name;
+	u32 tensor;
+	u32 h, w, c;
+	enum npu_dtype dtype;
+	enum npu_layout layout;
+	float scale;
+	s32 zero;
+	u32 line_stride;
+	u32 surface_stride;
+	u64 bytes;
+	u32 alias;
+	u64 alias_offset;
+};
+
+/* Where an SDP stage takes its operand from. */
+enum npu_operand {
+	NPU_OPERAND_NONE,
+	NPU_OPERAND_REGISTER, /* one value for all */
+	NPU_OPERAND_KERNEL, /* a table in NPU_REGION_WEIGHTS, one entry for each output channel */
+	NPU_OPERAND_ELEMENT, /* a value of the network, one entry for each element (INT8) */
+};
+
+enum npu_alu { NPU_ALU_MAX, NPU_ALU_MIN, NPU_ALU_SUM }; /* as SDP encodes it */
+
+/**
+ * struct npu_sdp_stage - BS or BN of SDP: ALU, multiplier, ReLU, in this order
+ * @bypass: the stage is off; nothing else counts then
+ * @alu_from, @alu_op, @alu_value, @alu_shift: operand << shift, combined by op
+ * @mul_from, @mul_value, @mul_shift: product >> shift, half away from zero
+ * @relu: negative results become zero
+ * @table: byte offset in NPU_REGION_WEIGHTS of the per-kernel operands, 16 bit; ALU and
+ *         MUL both from there: interleaved
+ * @value: the value that NPU_OPERAND_ELEMENT reads
+ */
+struct npu_sdp_stage {
+	bool bypass;
+	enum npu_operand alu_from;
+	enum npu_alu alu_op;
+	s32 alu_value;
+	u32 alu_shift;
+	enum npu_operand mul_from;
+	s32 mul_value;
+	u32 mul_shift;
+	bool relu;
+	u64 table;
+	u32 value;
+};
+
+/* All of SDP: stages, then (x - cvt_offset) * cvt_scale >> cvt_shift to INT8. */
+struct npu_sdp {
+	struct npu_sdp_stage bs, bn;
+	s32 cvt_offset;
+	s32 cvt_scale;
+	u32 cvt_shift;
+};
+
+enum npu_pool_kind { NPU_POOL_AVERAGE, NPU_POOL_MAX, NPU_POOL_MIN }; /* as PDP encodes it */
+
+struct npu_pool {
+	enum npu_pool_kind kind;
+	struct npu_window window;
+	s32 pad_value; /* average: what padding counts as */
+};
+
+enum npu_layer_kind {
+	NPU_LAYER_CONV, /* CDMA..CACC, SDP, and PDP on the fly where the plan says so */
+	NPU_LAYER_SDP, /* SDP from memory */
+	NPU_LAYER_PDP, /* PDP from memory */
+	NPU_LAYER_CPU, /* a step of libnpu */
+};
+
+/**
+ * struct npu_layer - one layer of the network
+ * @kind: which pass
+ * @op: the operator in IR1 that the user knows it by (of a fused group: the first)
+ * @last_op: the last operator of a fused group
+ * @name: for reports and errors
+ * @input: value read; CPU steps: see @op's tensors
+ * @output: value written.  Conv with @has_pool: of the pooling
+ * @window: conv geometry
+ * @c, @k: conv: channels and kernels of one block
+ * @blocks: conv: 1, or the number of independent channel blocks (depthwise, grouped): block i
+ *          reads channels [i*block_stride_c, +c) and writes [i*k, +k)
+ * @block_stride_c: channels between the inputs of two blocks
+ * @repeat_surface: conv: the input's only surface is read twice (SURF_STRIDE 0), c counts both
+ * @weights: byte offset in NPU_REGION_WEIGHTS of block 0's packed weights
+ * @weight_bytes: of one block, unrounded: c*k*r*s
+ * @weight_stride: bytes from one block's weights to the next
+ * @small_weights: offset of a second packing in groups of @small_group kernels; only where
+ *                 @small_group != 0
+ * @pad_value: conv: what padding counts as (the input's zero point)
+ * @sdp: the arithmetic behind conv, or of the SDP layer
+ * @has_pool: conv: a pooling follows that may run on the fly; @pool says which, @unpooled is the
+ *            value between the two where the plan keeps them apart
+ * @pool: of has_pool and NPU_LAYER_PDP
+ */
+struct npu_layer {
+	enum npu_layer_kind kind;
+	u32 op;
+	u32 last_op;
+	const char *name;
+	u32 input;
+	u32 output;
+	struct npu_window window;
+	u32 c, k;
+	u32 blocks;
+	u32 block_stride_c;
+	bool repeat_surface;
+	u64 weights;
+	u64 weight_bytes;
+	u64 weight_stride;
+	u64 small_weights;
+	u32 small_group;
+	s32 pad_value;
+	struct npu_sdp sdp;
+	bool has_pool;
+	u32 unpooled;
+	struct npu_pool pool;
+	const char *cpu_reason; /* CPU: why the NPU cannot do it */
+};
+
+/**
+ * struct npu_net - a network for one hardware configuration, ready to be planned
+ * @graph: IR1; CPU steps take their operators and constants from there
+ * @weights: contents of NPU_REGION_WEIGHTS
+ */
+struct npu_net {
+	struct npu_arena arena;
+	const struct nvdla_config *config;
+	struct npu_graph *graph;
+	struct npu_value *value;
+	u32 value_count;
+	struct npu_layer *layer; /* in execution order */
+	u32 layer_count;
+	u32 *input; /* values */
+	u32 input_count;
+	u32 *output;
+	u32 output_count;
+	u8 *weights;
+	u64 weights_bytes;
+};
+
+/* Checks every invariant that planner and emitter rely on; 0 or -EINVAL with the message in @diag. */
+int npu_net_verify(const struct npu_net *net, struct npu_diag *diag);
+
+void npu_net_dump(const struct npu_net *net, enum npu_dump_format format, FILE *out);
+void npu_net_free(struct npu_net *net);
+
+/* Strides and extent of a feature cube of that shape. */
+void npu_value_set_feature(struct npu_value *value, const struct nvdla_config *config, u32 h, u32 w,
+			   u32 c);
+
+/**
+ * npu_optimise() - IR1 to IR2: fusion, lowering, quantised arithmetic, weight packing
+ * @graph: owned by the net afterwards
+ *
+ * Return: 0, -ENOTSUP naming the operator, -ENOMEM.
+ */
+int npu_optimise(struct npu_graph *graph, const struct nvdla_config *config, struct npu_net **net,
+		 struct npu_diag *diag);
+
+#endif /* NPU_NET_H */

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The compiler as libnpu and the command lines use it: a model file becomes a
+ * program, a program can be planned again for another budget, saved and loaded.
+ */
+#ifndef NPU_COMPILER_H
+#define NPU_COMPILER_H
+
+#include "plan.h"
+
+/* One step of a program: a chain for the NPU or an operator for the CPU. */
+struct npu_step {
+	bool cpu;
+	u32 layer; /* CPU: the layer */
+	void *stream; /* NPU: chain stream (uapi/nvdla_chain.h) */
+	u32 stream_bytes;
+	u32 first_task; /* NPU: the plan's tasks that the chain holds */
+	u32 task_count;
+};
+
+/**
+ * struct npu_program - a compiled network
+ * @net: owns graph, layers and packed weights; the same for every plan
+ * @plan: the current plan
+ * @step: in order
+ * @plan_ns: time that the last planning took, emission included
+ */
+struct npu_program {
+	struct npu_net *net;
+	struct npu_plan *plan;
+	struct npu_step *step;
+	u32 step_count;
+	u64 compile_ns;
+	u64 plan_ns;
+	void *mapping; /* model file, kept mapped while the graph refers to it */
+	size_t mapping_bytes;
+};
+
+/* The configuration's whole buffer. */
+struct npu_budget npu_budget_full(const struct nvdla_config *config);
+
+/**
+ * npu_program_load() - a model file (.tflite, layer list .tsv) or a compiled file (.npu)
+ * @config: target; NULL only for a compiled file, which knows its own
+ *
+ * Return: 0 or a negative errno with the message in @diag (file, layer, limit).
+ */
+int npu_program_load(const char *path, const struct nvdla_config *config,
+		     const struct npu_budget *budget, struct npu_program **program,
+		     struct npu_diag *diag);
+
+/* The same from memory, e.g. for fuzzers; @data must outlive the program. */
+int npu_program_load_memory(const void *data, size_t bytes, const char *name,
+			    const struct nvdla_config *config, const struct npu_budget *budget,
+			    struct npu_program **program, struct npu_diag *diag);
+
+/* Plans again for another budget; on failure the old plan stays. Touches no weight. */
+int npu_program_replan(struct npu_program *program, const struct npu_budget *budget,
+		       struct npu_diag *diag);
+
+/* Writes a compiled file; a partial file is never left behind. */
+int npu_program_save(const struct npu_program *program, const char *path, struct npu_diag *diag);
+
+void npu_program_free(struct npu_program *program);
+
+/**
+ * npu_emit() - IR3 to chain streams: fills the program's steps from its plan
+ */
+int npu_emit(struct npu_program *program, struct npu_diag *diag);
+
+#endif /* NPU_COMPILER_H */

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * IR3: the plan.  Every layer as tasks that each fit the buffer that is
+ * available, and a place in the arena for every value.
+ */
+#ifndef NPU_PLAN_H
+#define NPU_PLAN_H
+
+#include "net.h"
+
+/**
+ * struct npu_budget - how much of the on-chip memory a plan may use
+ * @banks: CBUF banks from bank 0 up
+ * @entry_bytes, @entries: geometry of a bank (as the configuration's)
+ * @sram_bytes: on-chip SRAM behind the second memory interface; 0: none
+ * @generation: counts the changes of the budget; carried through, not interpreted
+ */
+struct npu_budget {
+	u32 banks;
+	u32 entry_bytes;
+	u32 entries;
+	u64 sram_bytes;
+	u64 generation;
+};
+
+/* DRAM bytes by what they are, and cycles of the cost model. */
+struct npu_cost {
+	u64 feature_bytes; /* input cubes read */
+	u64 weight_bytes;
+	u64 operand_bytes; /* SDP tables and residuals read */
+	u64 output_bytes; /* written */
+	u64 cycles;
+};
+
+static inline u64 npu_cost_bytes(const struct npu_cost *cost)
+{
+	return cost->feature_bytes + cost->weight_bytes + cost->operand_bytes + cost->output_bytes;
+}
+
+/**
+ * struct npu_task - one pass: a piece of a layer
+ * @layer: which
+ * @block: conv: which channel block
+ * @y, @rows, @x, @cols: box of the conv's (SDP's, PDP's) output that this task computes; with
+ *                       @pooled, of the pooling's output
+ * @k, @kernels: kernels of the block that it computes
+ * @in_y, @in_rows: input rows it fetches; @kept_rows rows above them are still in CBUF
+ * @in_x, @in_cols: input columns it reads
+ * @pad_*: padding that this piece sees
+ * @row_step: 1; 2: rows are fetched with doubled line stride (1x1, stride 2)
+ * @group: kernels in a kernel group: atomic_k, or the layer's small_group
+ * @eps: CBUF entries per input row
+ * @data_banks, @weight_banks: claim; data banks start at bank 0
+ * @data_reuse: the kept rows (or all, in_rows == 0 then) are used again
+ * @skip_data_rls: leaves the whole input in CBUF for the next task
+ * @rls_slices: rows released at the end (all, unless a halo is kept)
+ * @weight_reuse, @skip_weight_rls: the same for weights
+ * @pooled: PDP runs on the fly
+ * @cost: of this task alone
+ */
+struct npu_task {
+	u32 layer;
+	u32 block;
+	u32 y, rows, x, cols;
+	u32 k, kernels;
+	u32 in_y, in_rows, kept_rows;
+	u32 in_x, in_cols;
+	u32 pad_top, pad_left, pad_bottom, pad_right;
+	u32 row_step;
+	u32 group;
+	u32 eps;
+	u32 data_banks, weight_banks;
+	bool data_reuse, skip_data_rls;
+	u32 rls_slices;
+	bool weight_reuse, skip_weight_rls;
+	bool pooled;
+	struct npu_cost cost;
+};
+
+/**
+ * struct npu_layer_plan - what was chosen for a layer
+ * @first_task, @task_count: its tasks
+ * @mode: the kind of split in the field's words, e.g. "full input, kernel groups streamed"
+ * @cost: sum of its tasks
+ * @bound_bytes: cheapest legal split of this layer with the whole buffer of the configuration
+ * @compulsory_bytes: every byte of input, weights, operands and output once
+ * @bound_cycles: max of MAC cycles and compulsory bytes over the bus
+ * @considered: legal splits that were compared
+ * @why: a sentence for --why
+ */
+struct npu_layer_plan {
+	u32 first_task;
+	u32 task_count;
+	const char *mode;
+	struct npu_cost cost;
+	u64 bound_bytes;
+	u64 compulsory_bytes;
+	u64 bound_cycles;
+	u32 considered;
+	const char *why;
+};
+
+/**
+ * struct npu_plan - a network against a budget
+ * @task: in execution order
+ * @layer: one for each layer of the net
+ * @offset: of each value in NPU_REGION_ARENA
+ * @arena_bytes: what the arena needs; @arena_lower_bound: largest sum of live values at any time
+ */
+struct npu_plan {
+	struct npu_arena arena;
+	struct npu_budget budget;
+	struct npu_task *task;
+	u32 task_count;
+	struct npu_layer_plan *layer;
+	u64 *offset;
+	u64 arena_bytes;
+	u64 arena_lower_bound;
+	struct npu_cost cost;
+	u32 banks; /* most that any task claims */
+};
+
+/**
+ * npu_plan_net() - splits every layer so that each task fits @budget, at the least cost
+ *
+ * Return: 0; -ENOSPC where a layer fits in no legal way (the message names the layer, what it
+ * needs at the least and what was offered); -ENOMEM.
+ */
+int npu_plan_net(const struct npu_net *net, const struct npu_budget *budget, struct npu_plan **plan,
+		 struct npu_diag *diag);
+
+int npu_plan_verify(const struct npu_net *net, const struct npu_plan *plan, struct npu_diag *diag);
+void npu_plan_dump(const struct npu_net *net, const struct npu_plan *plan,
+		   enum npu_dump_format format, FILE *out);
+void npu_plan_free(struct npu_plan *plan);
+
+#endif /* NPU_PLAN_H */
