@@ -72,15 +72,15 @@ enum npu_op_kind {
 	NPU_OP_SOFTMAX,
 	NPU_OP_RESHAPE, /* reshape, squeeze, expand: output shape says all */
 	NPU_OP_TRANSPOSE,
-	NPU_OP_PAD,
+	NPU_OP_PAD, /* in, constant scalar of the same type or NPU_NONE: zero point (0 if there is none) */
 	NPU_OP_CONCAT,
-	NPU_OP_SLICE,
+	NPU_OP_SLICE, /* output may leave out dimensions of which one element is taken */
 	NPU_OP_RESIZE_NEAREST,
 	NPU_OP_RESIZE_BILINEAR,
 	NPU_OP_MEAN,
 	NPU_OP_REDUCE_MAX,
 	NPU_OP_ARG_MAX,
-	NPU_OP_GATHER,
+	NPU_OP_GATHER, /* in, indices (INT32) */
 	NPU_OP_QUANTIZE, /* requantisation between integer types and scales, or from float */
 	NPU_OP_DEQUANTIZE,
 	NPU_OP_COUNT
@@ -112,10 +112,10 @@ struct npu_op {
 	s32 axis; /* concat, gather, arg max, softmax: not negative */
 	float alpha; /* leaky ReLU slope, softmax beta */
 	u32 axes; /* mean, reduce max: bit mask of reduced dimensions */
-	s32 begin
-		[NPU_MAX_RANK]; /* slice: first index; pad: elements before; transpose: permutation */
-	s32 end[NPU_MAX_RANK]; /* pad: elements behind */
-	s32 step[NPU_MAX_RANK]; /* slice */
+	/* slice: first index; pad: elements before; transpose: input dimension of each output dimension */
+	s32 begin[NPU_MAX_RANK];
+	s32 end[NPU_MAX_RANK]; /* pad: elements behind; slice: how many elements are taken */
+	s32 step[NPU_MAX_RANK]; /* slice; not zero */
 	bool align_corners, half_pixel_centers; /* resize */
 };
 
@@ -130,6 +130,7 @@ struct npu_graph {
 	u32 input_count;
 	u32 *output;
 	u32 output_count;
+	u32 tensor_capacity, op_capacity; /* of the arrays; npu_graph_add_*() grow them */
 };
 
 extern const char *const npu_dtype_names[NPU_DTYPE_COUNT];
@@ -138,6 +139,51 @@ extern const char *const npu_op_names[NPU_OP_COUNT];
 
 struct npu_graph *npu_graph_new(const char *file);
 void npu_graph_free(struct npu_graph *graph);
+
+/**
+ * npu_graph_add_tensor() - appends a tensor without quantisation and data
+ * @name: must live as long as the graph
+ *
+ * Sets dimensions and bytes.  Pointers to tensors are valid until the next call.
+ *
+ * Return: its index; NPU_NONE when out of memory or when it has more than INT32_MAX bytes.
+ */
+u32 npu_graph_add_tensor(struct npu_graph *graph, const char *name, enum npu_dtype dtype, u32 rank,
+			 const u32 *dim);
+
+/**
+ * npu_graph_add_op() - appends an operator with room for its inputs and outputs
+ *
+ * Inputs and outputs are NPU_NONE, the window is 1 x 1 with stride 1, everything else is zero.
+ * Pointers to operators are valid until the next call.
+ *
+ * Return: the operator or NULL when out of memory.
+ */
+struct npu_op *npu_graph_add_op(struct npu_graph *graph, enum npu_op_kind kind, const char *name,
+				u32 input_count, u32 output_count);
+
+/* Rows of a fully connected layer's input: its elements / columns of the weights. */
+u32 npu_fully_connected_rows(const struct npu_graph *graph, const struct npu_op *op);
+
+/* The tensor of input @i, or NULL where the operator has none. */
+static inline const struct npu_tensor *npu_op_input(const struct npu_graph *graph,
+						    const struct npu_op *op, u32 i)
+{
+	return i < op->input_count && op->input[i] != NPU_NONE ? &graph->tensor[op->input[i]]
+							       : NULL;
+}
+
+static inline const struct npu_tensor *npu_op_output(const struct npu_graph *graph,
+						     const struct npu_op *op)
+{
+	return &graph->tensor[op->output[0]];
+}
+
+/* Extent of a dilated kernel. */
+static inline u64 npu_dilated(u32 kernel, u32 dilation)
+{
+	return (u64)(kernel - 1) * dilation + 1;
+}
 
 /* Elements of a tensor. */
 u64 npu_tensor_elements(const struct npu_tensor *tensor);
