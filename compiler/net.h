@@ -27,10 +27,12 @@ enum npu_layout {
 
 /**
  * struct npu_value - an activation between layers
- * @tensor: its tensor in IR1; NPU_NONE where fusion or lowering made it
- * @h, @w, @c: shape; rank 2 tensors are 1 x 1 x c
- * @dtype: as stored.  UINT8 tensors are stored as INT8 with the zero point moved by -128
- *         in NPU_FEATURE, and as they are in NPU_LINEAR
+ * @tensor: its tensor in IR1 (of several that share it by reshape: the first); NPU_NONE where
+ *          fusion or lowering made it
+ * @h, @w, @c: shape; rank 2 tensors are 1 x 1 x c.  Reshapes are dropped, so the shape may differ
+ *             from a tensor's, but the elements in (h, w, c) order are the tensor's in order
+ * @dtype: as stored.  NPU_FEATURE is always INT8: of a UINT8 tensor it stores element - 128;
+ *         NPU_LINEAR stores what the tensor has
  * @scale, @zero: real = scale * (stored - zero)
  * @line_stride, @surface_stride: bytes, NPU_FEATURE only
  * @bytes: its extent
@@ -112,8 +114,11 @@ enum npu_layer_kind {
 /**
  * struct npu_layer - one layer of the network
  * @kind: which pass
- * @op: the operator in IR1 that the user knows it by (of a fused group: the first)
+ * @op: the operator in IR1 that the user knows it by (of a fused group: the convolution)
  * @last_op: the last operator of a fused group
+ * @group, @group_count: all operators of IR1 that the layer stands for, in order, folded
+ *                       padding included; a layer that prepares or patches another one's output
+ *                       has none
  * @name: for reports and errors
  * @input: value read; CPU steps: see @op's tensors
  * @output: value written.  Conv with @has_pool: of the pooling
@@ -126,18 +131,24 @@ enum npu_layer_kind {
  * @weights: byte offset in NPU_REGION_WEIGHTS of block 0's packed weights
  * @weight_bytes: of one block, unrounded: c*k*r*s
  * @weight_stride: bytes from one block's weights to the next
- * @small_weights: offset of a second packing in groups of @small_group kernels; only where
+ * @small_weights: offset of a second packing in groups of @small_group kernels, each group at a
+ *                 multiple of @small_stride bytes, blocks one after another; only where
  *                 @small_group != 0
  * @pad_value: conv: what padding counts as (the input's zero point)
  * @sdp: the arithmetic behind conv, or of the SDP layer
  * @has_pool: conv: a pooling follows that may run on the fly; @pool says which, @unpooled is the
  *            value between the two where the plan keeps them apart
  * @pool: of has_pool and NPU_LAYER_PDP
+ * @patch, @patch_count: CPU: only these output channels of @op (a convolution with its
+ *                       activation) are computed and written into the lanes of @output, whose other
+ *                       lanes stay as the NPU left them; 0: the whole operator
  */
 struct npu_layer {
 	enum npu_layer_kind kind;
 	u32 op;
 	u32 last_op;
+	u32 *group;
+	u32 group_count;
 	const char *name;
 	u32 input;
 	u32 output;
@@ -151,17 +162,24 @@ struct npu_layer {
 	u64 weight_stride;
 	u64 small_weights;
 	u32 small_group;
+	u64 small_stride;
 	s32 pad_value;
 	struct npu_sdp sdp;
 	bool has_pool;
 	u32 unpooled;
 	struct npu_pool pool;
+	u32 *patch;
+	u32 patch_count;
 	const char *cpu_reason; /* CPU: why the NPU cannot do it */
 };
 
 /**
  * struct npu_net - a network for one hardware configuration, ready to be planned
  * @graph: IR1; CPU steps take their operators and constants from there
+ * @tensor_value: for each tensor of @graph the value that holds its elements; NPU_NONE for
+ *                constants and for tensors that fusion made disappear.  Inputs and outputs of CPU
+ *                steps are found by it
+ * @input, @output: values of the graph's inputs and outputs, in the graph's order
  * @weights: contents of NPU_REGION_WEIGHTS
  */
 struct npu_net {
@@ -172,11 +190,12 @@ struct npu_net {
 	u32 value_count;
 	struct npu_layer *layer; /* in execution order */
 	u32 layer_count;
-	u32 *input; /* values */
+	u32 *tensor_value;
+	u32 *input;
 	u32 input_count;
 	u32 *output;
 	u32 output_count;
-	u8 *weights;
+	const u8 *weights;
 	u64 weights_bytes;
 };
 
