@@ -2,15 +2,38 @@
 # Non-recursive build of the whole user-space tree.  Sources are found by folder:
 # a new file in a room needs no line here.
 #
-#   make [V=1] [SANITIZE=address,undefined] [WERROR=0] [O=build]
+#   make [V=1] [CC=clang] [SANITIZE=address,undefined] [WERROR=0] [O=build]
+#   make demo | check | bench | fuzz [FUZZ_SECONDS=60] [FUZZ_RUNS=-1]
+#   make install | uninstall [DESTDIR=] [PREFIX=/usr/local] [LIBDIR=]
+#   make deps | format | format-check | clean
 
 O ?= build
-CC ?= cc
 CFLAGS ?= -O2 -g
 WERROR ?= 1
 SANITIZE ?=
+PREFIX ?= /usr/local
+LIBDIR ?= $(PREFIX)/lib
+MANDIR ?= $(PREFIX)/share/man
+FUZZ_SECONDS ?= 60
+FUZZ_RUNS ?= -1
 
 VERSION := 0.1.0
+
+all:
+
+# ---- what the build needs ---------------------------------------------------
+
+deps_packages := json-c libpng libjpeg
+without_deps := deps format format-check clean uninstall
+ifneq ($(filter-out $(without_deps),$(or $(MAKECMDGOALS),all)),)
+ifneq ($(shell pkg-config --exists $(deps_packages) 2>/dev/null && echo there),there)
+$(error pkg-config does not find all of: $(deps_packages). Run: make deps)
+endif
+endif
+deps_cflags := $(shell pkg-config --cflags $(deps_packages) 2>/dev/null)
+deps_libs := $(shell pkg-config --libs $(deps_packages) 2>/dev/null)
+
+# ---- flags --------------------------------------------------------------------
 
 warnings := -Wall -Wextra -Wstrict-prototypes -Wmissing-prototypes -Wshadow -Wvla -Wno-unused-parameter -Wno-sign-compare \
             -Wno-missing-field-initializers
@@ -18,10 +41,6 @@ ifeq ($(WERROR),1)
 warnings += -Werror
 endif
 sanitize := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer)
-
-deps_packages := json-c libpng libjpeg
-deps_cflags := $(shell pkg-config --cflags $(deps_packages) 2>/dev/null)
-deps_libs := $(shell pkg-config --libs $(deps_packages) 2>/dev/null)
 
 all_cflags = -std=gnu11 -D_GNU_SOURCE -DNPU_VERSION='"$(VERSION)"' -MMD -MP -fPIC -fvisibility=hidden -pthread \
              $(warnings) $(sanitize) -Iuapi -Idriver/hw -Icompiler -Ilibnpu -Itools/npusim -Itests/reference \
@@ -31,39 +50,54 @@ all_ldflags = -pthread $(sanitize) $(LDFLAGS)
 Q := $(if $(V),,@)
 say = $(if $(V),,@printf '  %-7s %s\n' '$(1)' '$(2)')
 
+# ---- rooms ----------------------------------------------------------------------
+
 objs = $(patsubst %.c,$(O)/obj/%.o,$(1))
+program_of = $(patsubst $(1)/%.c,$(O)/$(2)/%,$(wildcard $(1)/$(3).c))
 
 hw_src := $(wildcard driver/hw/*.c)
 npusim_src := $(filter-out tools/npusim/main.c,$(wildcard tools/npusim/*.c))
 compiler_src := $(wildcard compiler/*.c compiler/*/*.c)
 libnpu_src := $(wildcard libnpu/*.c libnpu/cpu/*.c)
 reference_src := $(wildcard tests/reference/*.c)
-tool_src := $(wildcard tools/npuc.c tools/npu-*.c)
 tool_common_src := $(wildcard tools/common/*.c)
-unit_src := $(wildcard tests/unit/test_*.c)
-program_src := $(wildcard tests/programs/*.c)
-bench_src := $(wildcard tests/bench/*.c)
-fuzz_src := $(wildcard tests/fuzz/fuzz_*.c)
+all_src := $(wildcard $(foreach room,uapi driver compiler libnpu tools tests,$(room)/*.[ch] $(room)/*/*.[ch]))
 
 hw_lib := $(O)/obj/libnvdla-hw.a
 npusim_lib := $(O)/obj/libnpusim.a
-compiler_lib := $(O)/obj/libnpu-compiler.a
 reference_lib := $(O)/obj/libreference.a
 tool_common_lib := $(O)/obj/libtool-common.a
+internal_lib := $(O)/obj/libnpu-internal.a
 libnpu_static := $(O)/lib/libnpu.a
-libnpu_shared := $(O)/lib/libnpu.so.0
+libnpu_shared := $(O)/lib/libnpu.so.$(VERSION)
 
-bins := $(patsubst tools/%.c,$(O)/bin/%,$(tool_src)) $(if $(wildcard tools/npusim/main.c),$(O)/bin/npusim)
-unit_bins := $(patsubst tests/unit/%.c,$(O)/tests/unit/%,$(unit_src))
-program_bins := $(patsubst tests/programs/%.c,$(O)/tests/programs/%,$(program_src))
-bench_bins := $(patsubst tests/bench/%.c,$(O)/tests/bench/%,$(bench_src))
+tool_bins := $(call program_of,tools,bin,npu*)
+npusim_bin := $(if $(wildcard tools/npusim/main.c),$(O)/bin/npusim)
+bins := $(tool_bins) $(npusim_bin)
+examples := $(call program_of,tools/examples,examples,*)
+unit_bins := $(call program_of,tests/unit,tests/unit,test_*)
+program_bins := $(call program_of,tests/programs,tests/programs,*)
+bench_bins := $(call program_of,tests/bench,tests/bench,*)
+fuzz_bins := $(call program_of,tests/fuzz,tests/fuzz,fuzz_*)
 
-internal_libs := $(reference_lib) $(libnpu_static)
-
-all: $(bins) $(libnpu_static) $(libnpu_shared)
+all: $(bins) $(libnpu_static) $(libnpu_shared) $(examples)
 tests: $(unit_bins) $(program_bins)
+benches: $(bench_bins)
+fuzzers: $(fuzz_bins)
 
-$(O)/obj/%.o: %.c
+# ---- rules ------------------------------------------------------------------------
+
+# Written anew only when its text changes: other flags or other sources build again what they concern.
+define remember
+	@mkdir -p $(@D)
+	@echo '$(subst ','\'',$(1))' | cmp -s - $@ || echo '$(subst ','\'',$(1))' > $@
+endef
+$(O)/obj/flags: FORCE
+	$(call remember,$(CC) $(all_cflags) $(all_ldflags))
+$(O)/obj/sources: FORCE
+	$(call remember,$(filter %.c,$(all_src)))
+
+$(O)/obj/%.o: %.c $(O)/obj/flags
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(all_cflags) -c -o $@ $<
@@ -71,7 +105,7 @@ $(O)/obj/%.o: %.c
 define archive
 	$(call say,AR,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)rm -f $@ && ar rcs $@ $^
+	$(Q)rm -f $@ && ar rcs $@ $(filter %.o,$^)
 endef
 
 define link
@@ -80,39 +114,87 @@ define link
 	$(Q)$(CC) $(all_ldflags) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(1) -lm
 endef
 
-$(hw_lib): $(call objs,$(hw_src)); $(archive)
-$(npusim_lib): $(call objs,$(npusim_src)); $(archive)
-$(compiler_lib): $(call objs,$(compiler_src)); $(archive)
-$(reference_lib): $(call objs,$(reference_src)); $(archive)
-$(tool_common_lib): $(call objs,$(tool_common_src)); $(archive)
+$(hw_lib): $(call objs,$(hw_src)) $(O)/obj/sources; $(archive)
+$(npusim_lib): $(call objs,$(npusim_src)) $(O)/obj/sources; $(archive)
+$(reference_lib): $(call objs,$(reference_src)) $(O)/obj/sources; $(archive)
+$(tool_common_lib): $(call objs,$(tool_common_src)) $(O)/obj/sources; $(archive)
+
 # libnpu is self-contained: the compiler, the register programs and the device model are in it.
+# Tests and our own tools see its inside; the installed libraries show npu.h's symbols alone.
 libnpu_objs := $(call objs,$(libnpu_src) $(compiler_src) $(npusim_src) $(hw_src))
-$(libnpu_static): $(libnpu_objs); $(archive)
-$(libnpu_shared): $(libnpu_objs) $(wildcard libnpu/libnpu.map)
+$(internal_lib): $(libnpu_objs) $(O)/obj/sources; $(archive)
+$(O)/obj/libnpu.o: $(libnpu_objs) $(O)/obj/sources
+	$(Q)ld -r -o $@ $(filter %.o,$^)
+	$(Q)objcopy --localize-hidden $@
+$(libnpu_static): $(O)/obj/libnpu.o; $(archive)
+$(libnpu_shared): $(libnpu_objs) libnpu/libnpu.map $(O)/obj/sources
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(all_ldflags) -shared -Wl,-soname,libnpu.so.0 -Wl,--version-script=libnpu/libnpu.map -o $@ $(filter %.o,$^) $(deps_libs) -lm
-	$(Q)ln -sf libnpu.so.0 $(O)/lib/libnpu.so
+	$(Q)$(CC) $(all_ldflags) -shared -Wl,-soname,libnpu.so.0 -Wl,--version-script=libnpu/libnpu.map -o $@ \
+		$(filter %.o,$^) $(deps_libs) -lm
+	$(Q)ln -sf $(@F) $(@D)/libnpu.so.0 && ln -sf libnpu.so.0 $(@D)/libnpu.so
 
-$(O)/bin/npusim: $(call objs,tools/npusim/main.c) $(npusim_lib) $(hw_lib)
+$(npusim_bin): $(call objs,tools/npusim/main.c) $(npusim_lib) $(hw_lib)
 	$(call link,)
-$(O)/bin/%: $(O)/obj/tools/%.o $(tool_common_lib) $(libnpu_static)
+$(tool_bins): $(O)/bin/%: $(O)/obj/tools/%.o $(tool_common_lib) $(internal_lib)
 	$(call link,$(deps_libs))
-$(O)/tests/unit/%: $(O)/obj/tests/unit/%.o $(internal_libs)
+$(examples): $(O)/examples/%: $(O)/obj/tools/examples/%.o $(libnpu_static)
+	$(call link,$(deps_libs))
+$(unit_bins): $(O)/tests/unit/%: $(O)/obj/tests/unit/%.o $(reference_lib) $(internal_lib)
 	$(call link,$(deps_libs) -lcmocka)
-$(O)/tests/programs/%: $(O)/obj/tests/programs/%.o $(internal_libs)
+$(program_bins) $(bench_bins): $(O)/%: $(O)/obj/%.o $(reference_lib) $(internal_lib)
 	$(call link,$(deps_libs))
-$(O)/tests/bench/%: $(O)/obj/tests/bench/%.o $(internal_libs)
-	$(call link,$(deps_libs))
+$(fuzz_bins): $(O)/%: $(O)/obj/%.o $(reference_lib) $(internal_lib)
+	$(call link,$(deps_libs) -fsanitize=fuzzer)
+
+# ---- what one does with it -----------------------------------------------------------
+
+demo: all
+	$(Q)O=$(O) sh tools/demo/demo.sh
+
+check: all tests
+	$(Q)O=$(O) CC='$(CC)' SANITIZE='$(SANITIZE)' sh tests/run
+
+bench: all benches
+	$(Q)set -e; for bench in $(sort $(bench_bins)); do echo "== $${bench##*/}"; $$bench; done
+
+# Fuzzers have a build of their own: clang, sanitizers, coverage in every object.
+fuzz:
+	$(Q)$(MAKE) --no-print-directory O=$(O)/fuzz CC=clang SANITIZE=address,undefined \
+		CFLAGS='-O1 -g -fsanitize=fuzzer-no-link' fuzzers
+	$(Q)O=$(O) FUZZ_SECONDS=$(FUZZ_SECONDS) FUZZ_RUNS=$(FUZZ_RUNS) sh tests/fuzz/run
+
+man_pages := $(wildcard Documentation/man/*.1)
+install: all
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(MANDIR)/man1
+	install -m 755 $(bins) $(DESTDIR)$(PREFIX)/bin/
+	install -m 644 libnpu/npu.h $(DESTDIR)$(PREFIX)/include/
+	install -m 644 $(libnpu_static) $(DESTDIR)$(LIBDIR)/
+	install -m 755 $(libnpu_shared) $(DESTDIR)$(LIBDIR)/
+	ln -sf $(notdir $(libnpu_shared)) $(DESTDIR)$(LIBDIR)/libnpu.so.0
+	ln -sf libnpu.so.0 $(DESTDIR)$(LIBDIR)/libnpu.so
+	sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@VERSION@|$(VERSION)|' libnpu/npu.pc.in \
+		> $(DESTDIR)$(LIBDIR)/pkgconfig/npu.pc
+	chmod 644 $(DESTDIR)$(LIBDIR)/pkgconfig/npu.pc
+	install -m 644 $(man_pages) $(DESTDIR)$(MANDIR)/man1/
+
+uninstall:
+	rm -f $(addprefix $(DESTDIR)$(PREFIX)/bin/,$(notdir $(bins))) $(DESTDIR)$(PREFIX)/include/npu.h \
+		$(addprefix $(DESTDIR)$(LIBDIR)/,libnpu.a $(notdir $(libnpu_shared)) libnpu.so.0 libnpu.so pkgconfig/npu.pc) \
+		$(addprefix $(DESTDIR)$(MANDIR)/man1/,$(notdir $(man_pages)))
+
+deps:
+	$(Q)./setup
 
 format:
-	git ls-files '*.c' '*.h' | xargs clang-format -i
+	$(Q)clang-format -i $(all_src)
 format-check:
-	git ls-files '*.c' '*.h' | xargs clang-format --dry-run -Werror
+	$(Q)clang-format --dry-run -Werror $(all_src)
 
 clean:
 	rm -rf $(O)
 
-.PHONY: all tests format format-check clean
+.PHONY: all tests benches fuzzers demo check bench fuzz install uninstall deps format format-check clean FORCE
 .SECONDARY:
+.DELETE_ON_ERROR:
 -include $(shell find $(O)/obj -name '*.d' 2>/dev/null)
