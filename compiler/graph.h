@@ -211,4 +211,7 @@ void npu_graph_dump(const struct npu_graph *graph, enum npu_dump_format format, 
 int npu_import_tflite(const void *data, size_t bytes, const char *file, struct npu_graph **graph,
 		      struct npu_diag *diag);
 
+/* Names of the operators that it reads, in the order of their codes; NULL behind the last. */
+const char *npu_tflite_operator(u32 i);
+
 #endif /* NPU_GRAPH_H */

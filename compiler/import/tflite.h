@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Inside of the TensorFlow Lite importer: numbers of the schema
+ * (tensorflow/compiler/mlir/lite/schema/schema.fbs, version 3) and the state
+ * that the model reader (tflite.c) and the operators (tflite_ops.c) share.
+ */
+#ifndef NPU_TFLITE_H
+#define NPU_TFLITE_H
+
+#include "flatbuffer.h"
+#include "graph.h"
+
+/* Fields of the tables, in the schema's order. */
+enum { MODEL_VERSION, MODEL_OPERATOR_CODES, MODEL_SUBGRAPHS, MODEL_DESCRIPTION, MODEL_BUFFERS };
+enum { CODE_DEPRECATED, CODE_CUSTOM, CODE_VERSION, CODE_BUILTIN };
+enum { SUBGRAPH_TENSORS, SUBGRAPH_INPUTS, SUBGRAPH_OUTPUTS, SUBGRAPH_OPERATORS };
+enum {
+	TENSOR_SHAPE,
+	TENSOR_TYPE,
+	TENSOR_BUFFER,
+	TENSOR_NAME,
+	TENSOR_QUANTIZATION,
+	TENSOR_IS_VARIABLE,
+	TENSOR_SPARSITY,
+	TENSOR_EXTERNAL_BUFFER = 10,
+};
+enum { BUFFER_DATA, BUFFER_OFFSET, BUFFER_SIZE };
+enum {
+	QUANT_MIN,
+	QUANT_MAX,
+	QUANT_SCALE,
+	QUANT_ZERO_POINT,
+	QUANT_DETAILS_TYPE,
+	QUANT_DETAILS,
+	QUANT_DIMENSION,
+};
+enum { OPERATOR_CODE, OPERATOR_INPUTS, OPERATOR_OUTPUTS, OPERATOR_OPTIONS_TYPE, OPERATOR_OPTIONS };
+
+/* Values of enum BuiltinOperator with a meaning of their own here. */
+enum { TFLITE_CUSTOM = 32 };
+
+/* Operators with more outputs (SPLIT, UNPACK) are refused. */
+#define TFLITE_MAX_OUTPUTS 64
+
+/* Why a tensor cannot be used; it is an error only if something uses it. */
+enum tflite_fault {
+	TENSOR_GOOD,
+	TENSOR_BAD_TYPE,
+	TENSOR_BAD_RANK,
+	TENSOR_BAD_SHAPE,
+	TENSOR_VARIABLE,
+	TENSOR_SPARSE,
+	TENSOR_EXTERNAL,
+	TENSOR_BAD_BUFFER,
+	TENSOR_BAD_QUANT, /* last: a bias may be used all the same, its scale follows from others */
+};
+
+struct tflite_row;
+
+/**
+ * struct tflite - the state of one import
+ * @codes, @buffers, @tensors, @operators: the model's vectors of tables
+ * @fault, @live: for each tensor of the subgraph: enum tflite_fault; whether its value matters
+ * @reordered: for each tensor: its copy as depthwise weights, NPU_NONE as long as there is none
+ * @index, @row: the operator at work
+ * @input, @output: its tensors in the graph; NPU_NONE where an optional input is missing
+ * @options: its table of options, maybe absent
+ */
+struct tflite {
+	struct flatbuffer file;
+	struct npu_graph *graph;
+	struct npu_diag *diag;
+	struct fb_vector codes, buffers, tensors, operators;
+	u8 *fault;
+	bool *live;
+	u32 *reordered;
+
+	u32 index;
+	const struct tflite_row *row;
+	u32 input[NPU_MAX_INPUTS];
+	u32 input_count;
+	u32 output[TFLITE_MAX_OUTPUTS];
+	u32 output_count;
+	struct fb_table options;
+};
+
+/**
+ * struct tflite_row - how an operator is read
+ * @code: enum BuiltinOperator
+ * @options_type: enum BuiltinOptions; 0: it has none that matter
+ * @min_inputs: less is an error
+ * @values: mask of the inputs whose values the result depends on; the others are parameters, which
+ *          have to be constant
+ * @kind: what it becomes
+ * @activation: of activations that are operators
+ * @read: adds it to the graph
+ */
+struct tflite_row {
+	u8 code;
+	u8 options_type;
+	u8 min_inputs;
+	u32 values;
+	enum npu_op_kind kind;
+	enum npu_activation activation;
+	int (*read)(struct tflite *t);
+};
+
+const char *tflite_builtin_name(u32 code);
+
+/* The row of an operator, or NULL. */
+const struct tflite_row *tflite_find_row(u32 code);
+
+/* An error about the operator at work; returns @error. */
+int tflite_fail(struct tflite *t, int error, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+#endif /* NPU_TFLITE_H */
