@@ -181,6 +181,7 @@ struct npu_layer {
  *                steps are found by it
  * @input, @output: values of the graph's inputs and outputs, in the graph's order
  * @weights: contents of NPU_REGION_WEIGHTS
+ * @weights_memory: what npu_net_free() frees of it; NULL where a mapped file holds the weights
  */
 struct npu_net {
 	struct npu_arena arena;
@@ -197,6 +198,7 @@ struct npu_net {
 	u32 output_count;
 	const u8 *weights;
 	u64 weights_bytes;
+	void *weights_memory;
 };
 
 /* Checks every invariant that planner and emitter rely on; 0 or -EINVAL with the message in @diag. */
@@ -204,6 +206,21 @@ int npu_net_verify(const struct npu_net *net, struct npu_diag *diag);
 
 void npu_net_dump(const struct npu_net *net, enum npu_dump_format format, FILE *out);
 void npu_net_free(struct npu_net *net);
+
+#define NPU_LAYER_MAX_VALUES (NPU_MAX_INPUTS + 2)
+
+/**
+ * npu_layer_reads() - the values that a layer reads
+ * @values: receives up to NPU_LAYER_MAX_VALUES indices, each once.  A patch reads its output too.
+ *
+ * Return: how many.
+ */
+u32 npu_layer_reads(const struct npu_net *net, const struct npu_layer *layer,
+		    u32 values[NPU_LAYER_MAX_VALUES]);
+
+/* The values that a layer writes, likewise; with @unpooled where there is one. */
+u32 npu_layer_writes(const struct npu_net *net, const struct npu_layer *layer,
+		     u32 values[NPU_LAYER_MAX_VALUES]);
 
 /* Strides and extent of a feature cube of that shape. */
 void npu_value_set_feature(struct npu_value *value, const struct nvdla_config *config, u32 h, u32 w,

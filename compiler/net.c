@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+/* IR2: what passes, planner and libnpu ask a network. */
+#include "net.h"
+
+#include <stdlib.h>
+
+void npu_value_set_feature(struct npu_value *value, const struct nvdla_config *config, u32 h, u32 w,
+			   u32 c)
+{
+	value->layout = NPU_FEATURE;
+	value->dtype = NPU_I8;
+	value->h = h;
+	value->w = w;
+	value->c = c;
+	value->line_stride = w * config->atom;
+	value->surface_stride = value->line_stride * h;
+	value->bytes = (u64)value->surface_stride * DIV_ROUND_UP(c, (u32)config->atom);
+}
+
+static u32 add_once(u32 *values, u32 count, u32 value)
+{
+	u32 i;
+
+	if (value == NPU_NONE || count == NPU_LAYER_MAX_VALUES)
+		return count;
+	for (i = 0; i < count; i++)
+		if (values[i] == value)
+			return count;
+	values[count] = value;
+	return count + 1;
+}
+
+static u32 add_stage(u32 *values, u32 count, const struct npu_sdp_stage *stage)
+{
+	if (stage->bypass ||
+	    (stage->alu_from != NPU_OPERAND_ELEMENT && stage->mul_from != NPU_OPERAND_ELEMENT))
+		return count;
+	return add_once(values, count, stage->value);
+}
+
+u32 npu_layer_reads(const struct npu_net *net, const struct npu_layer *layer,
+		    u32 values[NPU_LAYER_MAX_VALUES])
+{
+	u32 count = add_once(values, 0, layer->input);
+	const struct npu_op *op;
+	u32 i;
+
+	if (layer->kind != NPU_LAYER_CPU) {
+		count = add_stage(values, count, &layer->sdp.bs);
+		return add_stage(values, count, &layer->sdp.bn);
+	}
+	if (layer->patch_count)
+		return add_once(values, count, layer->output);
+	op = &net->graph->op[layer->op];
+	for (i = 0; i < op->input_count; i++)
+		if (op->input[i] != NPU_NONE)
+			count = add_once(values, count, net->tensor_value[op->input[i]]);
+	return count;
+}
+
+u32 npu_layer_writes(const struct npu_net *net, const struct npu_layer *layer,
+		     u32 values[NPU_LAYER_MAX_VALUES])
+{
+	u32 count = add_once(values, 0, layer->output);
+	const struct npu_op *op;
+	u32 i;
+
+	if (layer->has_pool)
+		count = add_once(values, count, layer->unpooled);
+	if (layer->kind != NPU_LAYER_CPU || layer->patch_count)
+		return count;
+	op = &net->graph->op[layer->op];
+	for (i = 0; i < op->output_count; i++)
+		if (op->output[i] != NPU_NONE)
+			count = add_once(values, count, net->tensor_value[op->output[i]]);
+	return count;
+}
+
+void npu_net_free(struct npu_net *net)
+{
+	if (!net)
+		return;
+	npu_graph_free(net->graph);
+	free(net->weights_memory);
+	npu_arena_free(&net->arena);
+	free(net);
+}
