@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Devices by name: which kinds there are, and what is the same for all of them.
+ */
+#include <stdlib.h>
+
+#include "internal.h"
+
+/* Real devices stand before simulated ones: the first that is there is the default. */
+static const struct npu_device_kind *const kinds[] = {
+	&npu_device_sim,
+};
+
+const char *npu_device_name(unsigned index)
+{
+	unsigned kind, i;
+	const char *name;
+
+	for (kind = 0; kind < ARRAY_SIZE(kinds); kind++) {
+		for (i = 0; (name = kinds[kind]->name(i)); i++)
+			if (index-- == 0)
+				return name;
+	}
+	return NULL;
+}
+
+int npu_open(const char *name, struct npu_device **device)
+{
+	unsigned kind;
+
+	if (!device)
+		return npu_fail(-EINVAL, "npu_open: no place for the device");
+	*device = NULL;
+	if (!name || !*name)
+		name = getenv("NPU_DEVICE");
+	if (!name || !*name)
+		name = npu_device_name(0);
+	for (kind = 0; kind < ARRAY_SIZE(kinds); kind++) {
+		size_t length = strlen(kinds[kind]->prefix);
+
+		if (strncmp(name, kinds[kind]->prefix, length) == 0)
+			return kinds[kind]->open(name, device);
+	}
+	return npu_fail(-ENODEV, "%s: no such NPU", name);
+}
+
+void npu_device_get(struct npu_device *device)
+{
+	atomic_fetch_add(&device->references, 1);
+}
+
+void npu_device_put(struct npu_device *device)
+{
+	if (atomic_fetch_sub(&device->references, 1) == 1)
+		device->ops->destroy(device);
+}
+
+void npu_close(struct npu_device *device)
+{
+	if (device)
+		npu_device_put(device);
+}
+
+int npu_device_info(struct npu_device *device, struct npu_device_info *info)
+{
+	const struct nvdla_config *config = device->config;
+	struct npu_device_info own = {
+		.banks = config->banks,
+		.entries_per_bank = config->entries,
+		.entry_bytes = config->entry_bytes,
+		.channels_per_cycle = config->atomic_c,
+		.kernels_per_cycle = config->atomic_k,
+		.atom_bytes = config->atom,
+	};
+
+	strncpy(own.name, device->name, sizeof(own.name) - 1);
+	strncpy(own.config, config->name, sizeof(own.config) - 1);
+	npu_copy_out(info, &own, sizeof(own));
+	return 0;
+}
+
+int npu_device_budget(struct npu_device *device, struct npu_device_budget *budget)
+{
+	struct npu_device_budget own = { 0 };
+	int err = device->ops->budget(device, &own);
+
+	if (!err)
+		npu_copy_out(budget, &own, sizeof(own));
+	return err;
+}
+
+int npu_device_budget_wait(struct npu_device *device, uint64_t generation, int timeout_ms,
+			   struct npu_device_budget *budget)
+{
+	int err = device->ops->budget_wait(device, generation, timeout_ms);
+
+	if (budget && (!err || err == -ETIMEDOUT)) {
+		int read_err = npu_device_budget(device, budget);
+
+		if (read_err)
+			return read_err;
+	}
+	return err;
+}
+
+int npu_reserve(struct npu_device *device, uint32_t banks)
+{
+	return device->ops->reserve(device, banks);
+}
+
+int npu_device_set_cap(struct npu_device *device, uint32_t banks)
+{
+	return device->ops->set_cap(device, banks);
+}
+
+int npu_device_reservation(struct npu_device *device, unsigned index,
+			   struct npu_reservation *reservation)
+{
+	struct npu_reservation own = { 0 };
+	int err = device->ops->reservation(device, index, &own);
+
+	if (!err)
+		npu_copy_out(reservation, &own, sizeof(own));
+	return err;
+}
+
+int npu_device_plan_budget(struct npu_device *device, u32 max_banks, struct npu_budget *budget)
+{
+	struct npu_device_budget live = { 0 };
+	int err = device->ops->budget(device, &live);
+
+	if (err)
+		return err;
+	*budget = npu_budget_full(device->config);
+	budget->banks = live.banks_available;
+	if (max_banks && max_banks < budget->banks)
+		budget->banks = max_banks;
+	budget->sram_bytes = live.sram_bytes;
+	budget->generation = live.generation;
+	return 0;
+}

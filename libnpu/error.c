@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+#include <stdarg.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "internal.h"
+
+static __thread char last_error[768];
+
+const char *npu_error(void)
+{
+	return last_error;
+}
+
+const char *npu_version(void)
+{
+	return NPU_VERSION;
+}
+
+int npu_fail(int error, const char *format, ...)
+{
+	char text[sizeof(last_error)]; /* arguments may point into last_error */
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	memcpy(last_error, text, sizeof(text));
+	return error;
+}
+
+void npu_copy_out(void *to, const void *from, size_t own_size)
+{
+	size_t size;
+
+	/* The size that the caller knows of stands first in both structs. */
+	memcpy(&size, to, sizeof(size));
+	if (size > own_size)
+		size = own_size;
+	if (size > sizeof(size))
+		memcpy((char *)to + sizeof(size), (const char *)from + sizeof(size),
+		       size - sizeof(size));
+}
+
+u64 npu_now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (u64)now.tv_sec * 1000000000u + (u64)now.tv_nsec;
+}
+
+bool npu_deadline(int timeout_ms, struct timespec *deadline)
+{
+	if (timeout_ms < 0)
+		return false;
+	clock_gettime(CLOCK_MONOTONIC, deadline);
+	deadline->tv_sec += timeout_ms / 1000;
+	deadline->tv_nsec += (long)(timeout_ms % 1000) * 1000000;
+	if (deadline->tv_nsec >= 1000000000) {
+		deadline->tv_sec++;
+		deadline->tv_nsec -= 1000000000;
+	}
+	return true;
+}

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the parts of libnpu share: errors, the device operations that each kind
+ * of device fills in, models, and the hook with which tests look at a run.
+ */
+#ifndef LIBNPU_INTERNAL_H
+#define LIBNPU_INTERNAL_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "npu.h"
+#include "npu_compiler.h"
+
+/* ---- error.c ---- */
+
+/* Stores the text for npu_error() of this thread; returns @error, a negative errno. */
+int npu_fail(int error, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Copies at most the caller's @size bytes; the caller's size field stays as it is. */
+void npu_copy_out(void *to, const void *from, size_t own_size);
+
+/* CLOCK_MONOTONIC in nanoseconds. */
+u64 npu_now_ns(void);
+
+/* A monotonic deadline in @timeout_ms (negative: none, false is returned). */
+bool npu_deadline(int timeout_ms, struct timespec *deadline);
+
+/* ---- devices ---- */
+
+/* Memory that the NPU can reach. */
+struct npu_buffer {
+	void *data;
+	size_t bytes;
+};
+
+/* A chain that a device has validated and owns. */
+struct npu_chain {
+	u32 banks; /* that it needs */
+	u32 tasks;
+};
+
+/* What one submission took. */
+struct npu_chain_stats {
+	u64 cycles;
+	u64 feature_bytes, weight_bytes, operand_bytes, output_bytes;
+	u64 register_writes;
+};
+
+struct npu_recording;
+
+/**
+ * struct npu_device_ops - what a kind of device can do
+ * @destroy: free everything
+ * @budget: read the live budget (all fields but size)
+ * @budget_wait: until generation differs; -ETIMEDOUT
+ * @reserve, @set_cap, @reservation: as in npu.h
+ * @buffer_create: zeroed memory, aligned for any chain
+ * @chain_create: copy, validate and own a stream; errors have their text
+ * @submit: run a chain with @region bound to its regions and wait; -ENOSPC: needs more banks than
+ *	this client may use now; -EIO: it hangs or did what it must not
+ * @record_begin, @record_end: record submissions in between; NULL: cannot
+ */
+struct npu_device_ops {
+	void (*destroy)(struct npu_device *device);
+	int (*budget)(struct npu_device *device, struct npu_device_budget *budget);
+	int (*budget_wait)(struct npu_device *device, u64 generation, int timeout_ms);
+	int (*reserve)(struct npu_device *device, u32 banks);
+	int (*set_cap)(struct npu_device *device, u32 banks);
+	int (*reservation)(struct npu_device *device, unsigned index, struct npu_reservation *out);
+	int (*buffer_create)(struct npu_device *device, size_t bytes, struct npu_buffer *buffer);
+	void (*buffer_destroy)(struct npu_device *device, struct npu_buffer *buffer);
+	int (*chain_create)(struct npu_device *device, const void *stream, size_t bytes,
+			    struct npu_chain **chain);
+	void (*chain_destroy)(struct npu_device *device, struct npu_chain *chain);
+	int (*submit)(struct npu_device *device, struct npu_chain *chain,
+		      const struct npu_buffer *region, u32 region_count,
+		      struct npu_recording *recording, struct npu_chain_stats *stats);
+	int (*record_begin)(struct npu_device *device, const char *dir, const char *title,
+			    struct npu_recording **recording);
+	int (*record_end)(struct npu_device *device, struct npu_recording *recording);
+};
+
+/* One open handle. Kinds of devices embed it as their first member. */
+struct npu_device {
+	const struct npu_device_ops *ops;
+	const struct nvdla_config *config;
+	char name[64];
+	atomic_uint references; /* the handle and its models */
+};
+
+/**
+ * struct npu_device_kind - a family of devices that npu_open() knows
+ * @prefix: of the names that belong to it
+ * @name: the @index'th device that is there, NULL behind the last
+ * @open: by full name
+ */
+struct npu_device_kind {
+	const char *prefix;
+	const char *(*name)(unsigned index);
+	int (*open)(const char *name, struct npu_device **device);
+};
+
+extern const struct npu_device_kind npu_device_sim;
+
+void npu_device_get(struct npu_device *device);
+void npu_device_put(struct npu_device *device);
+
+/* The live budget in the compiler's terms, at most @max_banks (0: no limit). */
+int npu_device_plan_budget(struct npu_device *device, u32 max_banks, struct npu_budget *budget);
+
+/* ---- models ---- */
+
+/**
+ * npu_step_hook - called after each step of a run
+ * @step: index in program->step
+ *
+ * The model's arena holds the values that are live after the step.  For tests: per-layer comparison.
+ */
+typedef void (*npu_step_hook)(void *context, struct npu_model *model, u32 step);
+
+/**
+ * struct npu_model - a loaded model
+ * @lock: held during a run, a replan and when its plan is looked at
+ * @program: layers, plan and streams
+ * @chain: device chains, one for each step that is one
+ * @weights, @arena: device buffers
+ * @planned_for: the live budget at the last planning
+ * @queue_lock: of everything below
+ * @worker, @worker_runs: thread of npu_submit(), started by the first
+ * @first, @last: queue of jobs that have not begun; @wake: something changed there
+ * @stopping: the model is being freed
+ */
+struct npu_model {
+	struct npu_device *device;
+	pthread_mutex_t lock;
+	struct npu_program *program;
+	struct npu_chain **chain;
+	u32 chain_count;
+	struct npu_buffer weights;
+	struct npu_buffer arena;
+	u32 max_banks;
+	struct npu_budget planned_for;
+	u64 replans;
+	char *name;
+	char *record_dir;
+	npu_step_hook hook;
+	void *hook_context;
+
+	pthread_mutex_t queue_lock;
+	pthread_cond_t wake;
+	pthread_t worker;
+	bool worker_runs;
+	bool stopping;
+	struct npu_job *first, *last;
+};
+
+/* Plans for the budget that is there now if it differs in a way that matters; adds to @replans. */
+int npu_model_follow_budget(struct npu_model *model, u32 *replans);
+
+/* Plans for what is there now, whatever was before. */
+int npu_model_replan(struct npu_model *model, u32 *replans);
+
+void npu_model_set_hook(struct npu_model *model, npu_step_hook hook, void *context);
+
+/* ---- values (value.c) ---- */
+
+/* Memory of a value in the arena. */
+u8 *npu_value_data(const struct npu_model *model, u32 value);
+
+/* Bytes of a value as its tensor has it, without gaps. */
+size_t npu_value_linear_bytes(const struct npu_value *value);
+
+/* The value's elements in NHWC order as the tensor stores them. */
+void npu_value_read(const struct npu_model *model, u32 value, void *linear);
+void npu_value_write(const struct npu_model *model, u32 value, const void *linear);
+
+/* ---- CPU steps (cpu_step.c) ---- */
+int npu_cpu_step(struct npu_model *model, const struct npu_layer *layer);
+
+#endif /* LIBNPU_INTERNAL_H */
