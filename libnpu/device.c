@@ -2,6 +2,7 @@
 /*
  * Devices by name: which kinds there are, and what is the same for all of them.
  */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "internal.h"
@@ -73,8 +74,8 @@ int npu_device_info(struct npu_device *device, struct npu_device_info *info)
 		.atom_bytes = config->atom,
 	};
 
-	strncpy(own.name, device->name, sizeof(own.name) - 1);
-	strncpy(own.config, config->name, sizeof(own.config) - 1);
+	snprintf(own.name, sizeof(own.name), "%s", device->name);
+	snprintf(own.config, sizeof(own.config), "%s", config->name);
 	npu_copy_out(info, &own, sizeof(own));
 	return 0;
 }

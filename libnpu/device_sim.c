@@ -192,7 +192,7 @@ static const struct npu_device_ops sim_ops;
 
 static int sim_open(const char *name, struct npu_device **device)
 {
-	const struct nvdla_config *config;
+	const struct nvdla_config *config = NULL;
 	struct sim_device *sim;
 	char file[80];
 	int err = parse_name(name, &config, file, sizeof(file));
