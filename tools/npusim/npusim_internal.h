@@ -113,7 +113,8 @@ const struct npusim_options *sim_options(const struct npusim *sim);
 struct sim_lut {
 	s16 le[SIM_LUT_LE];
 	s16 lo[SIM_LUT_LO];
-	u32 access_cfg; /* S_LUT_ACCESS_CFG as written, address advanced by accesses to the data */
+	u32 access_cfg; /* S_LUT_ACCESS_CFG as written */
+	u32 address; /* entry of the next access to S_LUT_ACCESS_DATA */
 };
 
 struct sim_lut *sim_sdp_lut(struct npusim *sim);
