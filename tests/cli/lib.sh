@@ -44,6 +44,16 @@ exits()
 	result $? "$what"
 }
 
+# refuses WHAT PATTERN COMMAND...: ends with 1 or 2 and a message that has PATTERN.
+refuses()
+{
+	what=$1 pattern=$2
+	shift 2
+	run "$@"
+	{ [ $status = 1 ] || [ $status = 2 ]; } && grep -qE -e "$pattern" "$tmp/err"
+	result $? "$what is refused"
+}
+
 # says PATTERN WHAT: the last command's standard output has it; complains: its standard error.
 says()
 {

@@ -1,0 +1,29 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# npu-info: what it shows, and the budget that it changes for other processes.
+# shellcheck source=tests/cli/lib.sh
+. "$(dirname "$0")/lib.sh"
+npu_info=$bin/npu-info
+
+exits 0 '--help' "$npu_info" --help
+says '^[Uu]sage: npu-info' 'prints its usage'
+exits 0 '--version' "$npu_info" --version
+exits 2 'an unknown option: usage' "$npu_info" --no-such-option
+exits 0 'all devices' "$npu_info"
+says 'sim:nv_small' 'lists the software NPU'
+exits 0 'one device' "$npu_info" --device sim:nv_small
+says '32' 'tells its banks'
+exits 0 '--json' "$npu_info" --device sim:nv_small --json
+says '^[[{]' 'is JSON'
+
+exits 0 '--set-banks' "$npu_info" --device sim:nv_small --set-banks 8
+exits 0 'the budget afterwards' "$npu_info" --device sim:nv_small --json
+says '[^0-9]8[^0-9]' 'is what was set'
+head -c 4096 /dev/zero >"$tmp/image"
+exits 0 'a run in another process' "$bin/npu-run" tools/demo/digits.tflite --input "$tmp/image" --stats --json
+says 'banks[^0-9]*8[^0-9]' 'keeps to it'
+for banks in 0 33 -1 1x ''; do
+	refuses "--set-banks '$banks'" 'bank' "$npu_info" --device sim:nv_small --set-banks "$banks"
+done
+refuses 'an unknown device' 'nv_huge' "$npu_info" --device sim:nv_huge
+finish

@@ -1,0 +1,73 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# npuc: options, outcomes, reports, and that nothing partial is left behind.
+# shellcheck source=tests/cli/lib.sh
+. "$(dirname "$0")/lib.sh"
+npuc=$bin/npuc
+digits=tools/demo/digits.tflite
+
+exits 0 '--help' "$npuc" --help
+says '^[Uu]sage: npuc' 'prints its usage'
+exits 0 '--version' "$npuc" --version
+says '[0-9]+\.[0-9]+\.[0-9]+' 'prints a version'
+exits 2 'no model: usage' "$npuc"
+exits 2 'an unknown option: usage' "$npuc" --no-such-option
+exits 0 '--list-configs' "$npuc" --list-configs
+for config in nv_small nv_small_256 nv_small_256_full nv_medium_512 nv_medium_1024_full nv_large; do
+	says "^ *$config( |$)" "lists $config"
+done
+exits 0 '--supported-ops' "$npuc" --supported-ops
+says 'CONV' 'lists convolutions'
+
+exits 0 'compiles the demo network' "$npuc" "$digits" -o "$tmp/digits.npu"
+[ -s "$tmp/digits.npu" ]
+result $? 'into a file'
+for dump in graph optimized plan; do
+	exits 0 "--dump-$dump" "$npuc" "$digits" --dump-$dump
+	says 'conv3' 'names the layers'
+	exits 0 "--dump-$dump=dot" "$npuc" "$digits" --dump-$dump=dot
+	says '^digraph' 'is Graphviz'
+done
+exits 0 '--why' "$npuc" "$digits" --why conv2
+says 'conv2' 'speaks of the layer'
+refuses '--why of a layer that is not there' 'nothing-here' "$npuc" "$digits" --why nothing-here
+
+exits 0 '--report' "$npuc" "$digits" --cbuf-banks 8 --report "$tmp/report"
+for file in summary.json layers.csv layers.json report.html; do
+	[ -s "$tmp/report/$file" ]
+	result $? "writes $file"
+done
+for key in dram_bytes feature_bytes weight_bytes operand_bytes output_bytes cycles tasks compulsory_bytes bound_cycles \
+	arena_bytes arena_lower_bound compile_us replan_us; do
+	grep -qE "\"$key\": *[0-9]" "$tmp/report/summary.json"
+	result $? "summary.json has $key"
+done
+! grep -qE '(src|href)="?https?:' "$tmp/report/report.html"
+result $? 'report.html needs no network'
+
+exits 0 '--sweep' "$npuc" "$digits" --sweep "$tmp/sweep"
+[ "$(wc -l <"$tmp/sweep.csv")" -gt 8 ]
+result $? 'writes a row for each budget'
+grep -q '<svg' "$tmp/sweep.svg"
+result $? 'and a plot'
+
+printf 'name\top\tc\th\tw\tk\tr\ts\tsy\tsx\tpt\tpl\tpb\tpr\tdy\tdx\tgroups\n' >"$tmp/layers.tsv"
+printf 'one\tconv\t64\t56\t56\t64\t3\t3\t1\t1\t1\t1\t1\t1\t1\t1\t1\n' >>"$tmp/layers.tsv"
+exits 0 '--plan-only of a layer list' "$npuc" "$tmp/layers.tsv" --plan-only
+printf 'two\tconv\t64\t56\t56\t64\t3\n' >>"$tmp/layers.tsv"
+refuses 'a layer list with a short row' 'layers.tsv.*3' "$npuc" "$tmp/layers.tsv" --plan-only
+
+refuses 'a file that is not there' 'missing.tflite' "$npuc" "$tmp/missing.tflite" -o "$tmp/no.npu"
+refuses 'a folder' "$tmp" "$npuc" "$tmp" -o "$tmp/no.npu"
+head -c 10000 "$digits" >"$tmp/short.tflite"
+refuses 'a truncated file' 'short.tflite' "$npuc" "$tmp/short.tflite" -o "$tmp/no.npu"
+head -c 5000 "$tmp/digits.npu" >"$tmp/short.npu"
+refuses 'a truncated compiled file' 'short.npu' "$npuc" "$tmp/short.npu" -o "$tmp/no.npu"
+refuses 'an unknown configuration' 'nv_huge' "$npuc" "$digits" --config nv_huge -o "$tmp/no.npu"
+for banks in 0 33 -1 1x '' 99999999999999999999; do
+	refuses "a budget of '$banks' banks" 'bank' "$npuc" "$digits" --cbuf-banks "$banks" -o "$tmp/no.npu"
+done
+refuses 'an output folder that is not there' 'nowhere' "$npuc" "$digits" -o "$tmp/nowhere/no.npu"
+[ -z "$(find "$tmp" -name '*no.npu*')" ]
+result $? 'no failure leaves a file behind'
+finish
