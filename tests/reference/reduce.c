@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT
+/* Mean, maximum and its index along dimensions (reference/reduce.h, arg_min_max.h). */
+#include "kernels.h"
+
+#include <stdlib.h>
+
+/* Where input element @i goes: its index without the reduced dimensions. */
+static size_t reduced_index(const struct ref_run *run, const struct npu_tensor *in, size_t i)
+{
+	size_t index = 0, step = 1;
+	u32 d;
+
+	for (d = in->rank; d--;) {
+		if (!(run->op->axes >> d & 1)) {
+			index += i % in->dim[d] * step;
+			step *= in->dim[d];
+		}
+		i /= in->dim[d];
+	}
+	return index;
+}
+
+/* 1 / count joins the scale, as far as its bits go (QuantizedMeanOrSum). */
+static struct ref_scale mean_scale(const struct ref_view *in, const struct ref_view *out, s64 count)
+{
+	struct ref_scale scale = ref_scale_of((double)in->scale / (double)out->scale);
+	int shift = 63 - __builtin_clzll(count);
+
+	shift = min(shift, 32);
+	shift = min(shift, 31 + scale.shift);
+	scale.multiplier = ((s64)scale.multiplier << shift) / count;
+	scale.shift -= shift;
+	return scale;
+}
+
+static void mean_fixed(const struct ref_run *run, const struct ref_view *in,
+		       const struct ref_view *out, s32 *sums)
+{
+	size_t i, results = npu_tensor_elements(out->tensor);
+	size_t elements = npu_tensor_elements(in->tensor);
+	s64 count = elements / results;
+	struct ref_scale scale = mean_scale(in, out, count);
+
+	for (i = 0; i < elements; i++)
+		sums[reduced_index(run, in->tensor, i)] += ref_load(in, i);
+	for (i = 0; i < results; i++)
+		ref_store(run, out, ref_range(run), i,
+			  (s64)ref_multiply((s32)(sums[i] - in->zero * count), scale) + out->zero);
+}
+
+static void mean_float(const struct ref_run *run, const struct ref_view *in,
+		       const struct ref_view *out)
+{
+	size_t i, results = npu_tensor_elements(out->tensor);
+	size_t elements = npu_tensor_elements(in->tensor);
+	float *sums = out->data;
+
+	memset(sums, 0, out->tensor->bytes);
+	for (i = 0; i < elements; i++)
+		sums[reduced_index(run, in->tensor, i)] += ((const float *)in->data)[i];
+	for (i = 0; i < results; i++)
+		sums[i] /= (float)(elements / results);
+}
+
+int ref_mean(const struct ref_run *run)
+{
+	struct ref_view in = ref_input(run, 0), out = ref_output(run);
+	s32 *sums;
+
+	if (ref_is_float(&in)) {
+		mean_float(run, &in, &out);
+		return 0;
+	}
+	sums = calloc(npu_tensor_elements(out.tensor), sizeof(*sums));
+	if (!sums)
+		return npu_diag_set(run->diag, -ENOMEM, "%s: out of memory", run->graph->file);
+	mean_fixed(run, &in, &out, sums);
+	free(sums);
+	return 0;
+}
+
+int ref_reduce_max(const struct ref_run *run)
+{
+	struct ref_view in = ref_input(run, 0), out = ref_output(run);
+	size_t i, elements = npu_tensor_elements(in.tensor);
+	u8 *seen = calloc(npu_tensor_elements(out.tensor), sizeof(*seen));
+
+	if (!seen)
+		return npu_diag_set(run->diag, -ENOMEM, "%s: out of memory", run->graph->file);
+	for (i = 0; i < elements; i++) {
+		size_t o = reduced_index(run, in.tensor, i);
+
+		if (ref_is_float(&in)) {
+			float x = ((const float *)in.data)[i], *most = (float *)out.data + o;
+
+			*most = !seen[o] || x > *most ? x : *most;
+		} else if (!seen[o] || ref_load(&in, i) > ref_load(&out, o)) {
+			ref_store(run, &out, ref_range(run), o, ref_load(&in, i));
+		}
+		seen[o] = 1;
+	}
+	free(seen);
+	return 0;
+}
+
+static bool is_greater(const struct ref_view *in, size_t a, size_t b)
+{
+	const float *real = in->data;
+
+	return ref_is_float(in) ? real[a] > real[b] : ref_load(in, a) > ref_load(in, b);
+}
+
+int ref_arg_max(const struct ref_run *run)
+{
+	struct ref_view in = ref_input(run, 0), out = ref_output(run);
+	const u32 size = in.tensor->dim[run->op->axis];
+	size_t inner = 1, o, results = npu_tensor_elements(out.tensor);
+	u32 d, i;
+
+	for (d = run->op->axis + 1; d < in.tensor->rank; d++)
+		inner *= in.tensor->dim[d];
+	for (o = 0; o < results; o++) {
+		size_t first = o / inner * size * inner + o % inner;
+		u32 most = 0;
+
+		for (i = 1; i < size; i++)
+			if (is_greater(&in, first + i * inner, first + most * inner))
+				most = i;
+		if (out.tensor->dtype == NPU_I64)
+			((s64 *)out.data)[o] = most;
+		else
+			((s32 *)out.data)[o] = most;
+	}
+	return 0;
+}
