@@ -60,12 +60,14 @@ npusim_src := $(filter-out tools/npusim/main.c,$(wildcard tools/npusim/*.c))
 compiler_src := $(wildcard compiler/*.c compiler/*/*.c)
 libnpu_src := $(wildcard libnpu/*.c libnpu/cpu/*.c)
 reference_src := $(wildcard tests/reference/*.c)
+demo_src := $(wildcard tools/demo/*.c)
 tool_common_src := $(wildcard tools/common/*.c)
 all_src := $(wildcard $(foreach room,uapi driver compiler libnpu tools tests,$(room)/*.[ch] $(room)/*/*.[ch]))
 
 hw_lib := $(O)/obj/libnvdla-hw.a
 npusim_lib := $(O)/obj/libnpusim.a
 reference_lib := $(O)/obj/libreference.a
+demo_lib := $(O)/obj/libdemo.a
 tool_common_lib := $(O)/obj/libtool-common.a
 internal_lib := $(O)/obj/libnpu-internal.a
 libnpu_static := $(O)/lib/libnpu.a
@@ -117,6 +119,7 @@ endef
 $(hw_lib): $(call objs,$(hw_src)) $(O)/obj/sources; $(archive)
 $(npusim_lib): $(call objs,$(npusim_src)) $(O)/obj/sources; $(archive)
 $(reference_lib): $(call objs,$(reference_src)) $(O)/obj/sources; $(archive)
+$(demo_lib): $(call objs,$(demo_src)) $(O)/obj/sources; $(archive)
 $(tool_common_lib): $(call objs,$(tool_common_src)) $(O)/obj/sources; $(archive)
 
 # libnpu is self-contained: the compiler, the register programs and the device model are in it.
@@ -138,11 +141,11 @@ $(npusim_bin): $(call objs,tools/npusim/main.c) $(npusim_lib) $(hw_lib)
 	$(call link,)
 $(tool_bins): $(O)/bin/%: $(O)/obj/tools/%.o $(tool_common_lib) $(internal_lib)
 	$(call link,$(deps_libs))
-$(examples): $(O)/examples/%: $(O)/obj/tools/examples/%.o $(libnpu_static)
+$(examples): $(O)/examples/%: $(O)/obj/tools/examples/%.o $(demo_lib) $(libnpu_static)
 	$(call link,$(deps_libs))
 $(unit_bins): $(O)/tests/unit/%: $(O)/obj/tests/unit/%.o $(reference_lib) $(internal_lib)
 	$(call link,$(deps_libs) -lcmocka)
-$(program_bins) $(bench_bins): $(O)/%: $(O)/obj/%.o $(reference_lib) $(internal_lib)
+$(program_bins) $(bench_bins): $(O)/%: $(O)/obj/%.o $(reference_lib) $(demo_lib) $(internal_lib)
 	$(call link,$(deps_libs))
 $(fuzz_bins): $(O)/%: $(O)/obj/%.o $(reference_lib) $(internal_lib)
 	$(call link,$(deps_libs) -fsanitize=fuzzer)
