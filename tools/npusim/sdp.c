@@ -600,8 +600,10 @@ static int walk(struct sdp *sdp, const struct sim_cube32 *flying, struct sim_cub
 				sdp->any_output = sdp->any_output || any_byte(line, bytes);
 			if (!sdp->to_pdp && !sdp->compare && bytes)
 				sim_dma_write(sdp->sim, NPUSIM_SDP_WRITE,
-					      sdp->destination + s * sdp->surface_stride +
-						      y * sdp->line_stride,
+					      sim_beat_address(sdp->sim,
+							       sdp->destination +
+								       s * sdp->surface_stride +
+								       y * sdp->line_stride),
 					      line, bytes);
 			if (x < width)
 				return sim_hang(sdp->sim, "SDP",

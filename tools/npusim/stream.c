@@ -10,11 +10,14 @@ static u64 address_mask(const struct npusim *sim)
 	return bits >= 64 ? UINT64_MAX : ((u64)1 << bits) - 1;
 }
 
+u64 sim_beat_address(const struct npusim *sim, u64 address)
+{
+	return address & address_mask(sim) & ~(u64)(sim_config(sim)->atom - 1);
+}
+
 u64 sim_address(const struct npusim *sim, u32 low, u32 high)
 {
-	u64 address = ((u64)high << 32 | low) & address_mask(sim);
-
-	return address & ~(u64)(sim_config(sim)->atom - 1);
+	return sim_beat_address(sim, (u64)high << 32 | low);
 }
 
 u64 sim_stride(const struct npusim *sim, u32 stride)
@@ -43,8 +46,8 @@ static void read_line(struct sim_stream *stream)
 	u64 address = stream->base + stream->surface * stream->surface_stride +
 		      stream->y * stream->line_stride;
 
-	sim_dma_read(stream->sim, stream->engine, address & address_mask(stream->sim), stream->line,
-		     (size_t)stream->width * stream->position);
+	sim_dma_read(stream->sim, stream->engine, sim_beat_address(stream->sim, address),
+		     stream->line, (size_t)stream->width * stream->position);
 	stream->left = stream->width;
 	stream->lines--;
 	if (++stream->y == stream->height) {

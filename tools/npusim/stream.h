@@ -39,7 +39,10 @@ void sim_stream_close(struct sim_stream *stream);
  */
 const u8 *sim_stream_take(struct sim_stream *stream, u32 *count);
 
-/* An address cut to the configuration's bits and bus beat. */
+/* An address cut to the configuration's bits and to the beat it lies in. */
+u64 sim_beat_address(const struct npusim *sim, u64 address);
+
+/* The same of a pair of registers. */
 u64 sim_address(const struct npusim *sim, u32 low, u32 high);
 
 /* A stride without the bits below the bus beat. */
