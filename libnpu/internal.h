@@ -155,11 +155,23 @@ struct npu_model {
 	struct npu_job *first, *last;
 };
 
-/* Plans for the budget that is there now if it differs in a way that matters; adds to @replans. */
+/* Reads the live budget and plans again where that is needed or pays; adds to @replans. */
 int npu_model_follow_budget(struct npu_model *model, u32 *replans);
 
 /* Plans for what is there now, whatever was before. */
 int npu_model_replan(struct npu_model *model, u32 *replans);
+
+/* One run under the model's lock. */
+int npu_model_run(struct npu_model *model, const struct npu_input *inputs,
+		  const struct npu_output *outputs, struct npu_run_stats *stats);
+
+/* Number and sizes of the caller's tensors. */
+int npu_model_check_io(const struct npu_model *model, const struct npu_input *inputs,
+		       unsigned input_count, const struct npu_output *outputs,
+		       unsigned output_count);
+
+/* Ends the worker and cancels what it has not begun. */
+void npu_model_stop_jobs(struct npu_model *model);
 
 void npu_model_set_hook(struct npu_model *model, npu_step_hook hook, void *context);
 
@@ -168,12 +180,16 @@ void npu_model_set_hook(struct npu_model *model, npu_step_hook hook, void *conte
 /* Memory of a value in the arena. */
 u8 *npu_value_data(const struct npu_model *model, u32 value);
 
-/* Bytes of a value as its tensor has it, without gaps. */
+/* Bytes of a value's elements without gaps. */
 size_t npu_value_linear_bytes(const struct npu_value *value);
 
-/* The value's elements in NHWC order as the tensor stores them. */
-void npu_value_read(const struct npu_model *model, u32 value, void *linear);
-void npu_value_write(const struct npu_model *model, u32 value, const void *linear);
+/*
+ * The value's elements in NHWC order without gaps, as a tensor of type @dtype has them: a value that is
+ * stored as INT8 may stand for UINT8 elements (element - 128) and the reverse.
+ */
+void npu_value_read(const struct npu_model *model, u32 value, enum npu_dtype dtype, void *linear);
+void npu_value_write(const struct npu_model *model, u32 value, enum npu_dtype dtype,
+		     const void *linear);
 
 /* ---- CPU steps (cpu_step.c) ---- */
 int npu_cpu_step(struct npu_model *model, const struct npu_layer *layer);

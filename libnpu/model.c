@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: MIT
+/*
+ * A model on a device: its program, device chains and buffers, and how it follows
+ * the live budget.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "internal.h"
+
+static const char *const type_names[] = { "int8",  "uint8",   "int16",	 "int32",
+					  "int64", "float16", "float32", "bool" };
+
+const char *npu_type_name(enum npu_type type)
+{
+	return (unsigned)type < ARRAY_SIZE(type_names) ? type_names[type] : "?";
+}
+
+/* The public types are the compiler's, in its order. */
+_Static_assert((int)NPU_TYPE_INT8 == (int)NPU_I8 && (int)NPU_TYPE_UINT8 == (int)NPU_U8 &&
+		       (int)NPU_TYPE_INT16 == (int)NPU_I16 && (int)NPU_TYPE_INT32 == (int)NPU_I32 &&
+		       (int)NPU_TYPE_INT64 == (int)NPU_I64 &&
+		       (int)NPU_TYPE_FLOAT16 == (int)NPU_F16 &&
+		       (int)NPU_TYPE_FLOAT32 == (int)NPU_F32 && (int)NPU_TYPE_BOOL == (int)NPU_BOOL,
+	       "enum npu_type and enum npu_dtype differ");
+
+/* ---- chains and buffers ---- */
+
+static void destroy_chains(struct npu_model *model)
+{
+	u32 i;
+
+	for (i = 0; i < model->chain_count; i++)
+		if (model->chain[i])
+			model->device->ops->chain_destroy(model->device, model->chain[i]);
+	free(model->chain);
+	model->chain = NULL;
+	model->chain_count = 0;
+}
+
+/* Hands every stream of the present plan to the device. */
+static int create_chains(struct npu_model *model)
+{
+	const struct npu_program *program = model->program;
+	u32 i;
+	int err = 0;
+
+	model->chain = calloc(program->step_count ? program->step_count : 1, sizeof(*model->chain));
+	if (!model->chain)
+		return npu_fail(-ENOMEM, "%s: out of memory", model->name);
+	model->chain_count = program->step_count;
+	for (i = 0; i < program->step_count && !err; i++) {
+		const struct npu_step *step = &program->step[i];
+
+		if (!step->cpu)
+			err = model->device->ops->chain_create(
+				model->device, step->stream, step->stream_bytes, &model->chain[i]);
+	}
+	if (err)
+		destroy_chains(model);
+	return err;
+}
+
+static int fit_arena(struct npu_model *model)
+{
+	u64 bytes = model->program->plan->arena_bytes;
+
+	if (bytes > SIZE_MAX)
+		return npu_fail(-ENOMEM, "%s: an arena of %llu bytes is too large", model->name,
+				(unsigned long long)bytes);
+	if (model->arena.data && model->arena.bytes >= bytes)
+		return 0;
+	if (model->arena.data)
+		model->device->ops->buffer_destroy(model->device, &model->arena);
+	return model->device->ops->buffer_create(model->device, (size_t)bytes, &model->arena);
+}
+
+/* Makes the device ready for the program's present plan. */
+static int adopt_plan(struct npu_model *model)
+{
+	int err;
+
+	destroy_chains(model);
+	err = create_chains(model);
+	if (!err)
+		err = fit_arena(model);
+	if (err)
+		destroy_chains(model);
+	return err;
+}
+
+static int upload_weights(struct npu_model *model)
+{
+	const struct npu_net *net = model->program->net;
+	int err;
+
+	if (net->weights_bytes > SIZE_MAX)
+		return npu_fail(-ENOMEM, "%s: too many weights", model->name);
+	err = model->device->ops->buffer_create(model->device, (size_t)net->weights_bytes,
+						&model->weights);
+	if (!err && net->weights_bytes)
+		memcpy(model->weights.data, net->weights, (size_t)net->weights_bytes);
+	return err;
+}
+
+/* ---- the budget ---- */
+
+static int plan_for(struct npu_model *model, const struct npu_budget *budget, u32 *replans)
+{
+	struct npu_diag diag = { "" };
+	int err = npu_program_replan(model->program, budget, &diag);
+
+	if (err)
+		return npu_fail(err, "%s: %s", model->name, diag.text);
+	model->planned_for = *budget;
+	model->replans++;
+	(*replans)++;
+	return adopt_plan(model);
+}
+
+int npu_model_replan(struct npu_model *model, u32 *replans)
+{
+	struct npu_budget now;
+	int err = npu_device_plan_budget(model->device, model->max_banks, &now);
+
+	return err ? err : plan_for(model, &now, replans);
+}
+
+/* Does any layer move more than it would with the whole buffer? */
+static bool more_would_help(const struct npu_program *program)
+{
+	u32 i;
+
+	for (i = 0; i < program->net->layer_count; i++)
+		if (npu_cost_bytes(&program->plan->layer[i].cost) >
+		    program->plan->layer[i].bound_bytes)
+			return true;
+	return false;
+}
+
+int npu_model_follow_budget(struct npu_model *model, u32 *replans)
+{
+	struct npu_budget now;
+	int err = npu_device_plan_budget(model->device, model->max_banks, &now);
+
+	if (err)
+		return err;
+	if (!model->chain)
+		return plan_for(model, &now, replans);
+	if (now.generation == model->planned_for.generation)
+		return 0;
+	if (now.banks < model->program->plan->banks ||
+	    (now.banks > model->planned_for.banks && more_would_help(model->program)))
+		return plan_for(model, &now, replans);
+	model->planned_for.generation = now.generation;
+	return 0;
+}
+
+/* ---- loading ---- */
+
+static int load_program(struct npu_model *model, const char *path)
+{
+	struct npu_diag diag = { "" };
+	int err = npu_device_plan_budget(model->device, model->max_banks, &model->planned_for);
+
+	if (err)
+		return err;
+	err = npu_program_load(path, model->device->config, &model->planned_for, &model->program,
+			       &diag);
+	if (err)
+		return npu_fail(err, "%s", diag.text[0] ? diag.text : strerror(-err));
+	if (model->program->net->config != model->device->config)
+		return npu_fail(-ENOTSUP, "%s: compiled for %s, the device is %s", path,
+				model->program->net->config->name, model->device->name);
+	if (!model->program->net->graph)
+		return npu_fail(-ENOTSUP, "%s: a topology without weights cannot run", path);
+	return 0;
+}
+
+/* The file's name without directory and ending, for messages and recordings. */
+static char *base_name(const char *path)
+{
+	const char *base = strrchr(path, '/'), *dot;
+
+	base = base ? base + 1 : path;
+	dot = strrchr(base, '.');
+	return strndup(base, dot && dot != base ? (size_t)(dot - base) : strlen(base));
+}
+
+static int set_options(struct npu_model *model, const struct npu_model_options *options)
+{
+	struct npu_model_options own = { 0 };
+	const char *dir;
+
+	if (options && options->size)
+		memcpy(&own, options, min(options->size, sizeof(own)));
+	model->max_banks = own.max_banks;
+	dir = own.record_dir ? own.record_dir : getenv("NPU_RECORD");
+	if (!dir || !*dir)
+		return 0;
+	if (!model->device->ops->record_begin)
+		return npu_fail(-ENOTSUP, "%s: this device cannot record", model->device->name);
+	model->record_dir = strdup(dir);
+	return model->record_dir ? 0 : npu_fail(-ENOMEM, "out of memory");
+}
+
+static int init_model(struct npu_model *model, const char *path,
+		      const struct npu_model_options *options)
+{
+	int err;
+
+	model->name = base_name(path);
+	if (!model->name)
+		return npu_fail(-ENOMEM, "out of memory");
+	err = set_options(model, options);
+	if (!err)
+		err = load_program(model, path);
+	if (!err)
+		err = upload_weights(model);
+	return err ? err : adopt_plan(model);
+}
+
+int npu_model_load(struct npu_device *device, const char *path,
+		   const struct npu_model_options *options, struct npu_model **out)
+{
+	struct npu_model *model;
+	int err;
+
+	if (!device || !path || !out)
+		return npu_fail(-EINVAL, "npu_model_load: device, path and model are needed");
+	*out = NULL;
+	model = calloc(1, sizeof(*model));
+	if (!model)
+		return npu_fail(-ENOMEM, "%s: out of memory", path);
+	model->device = device;
+	npu_device_get(device);
+	pthread_mutex_init(&model->lock, NULL);
+	pthread_mutex_init(&model->queue_lock, NULL);
+	pthread_cond_init(&model->wake, NULL);
+	err = init_model(model, path, options);
+	if (err) {
+		npu_model_free(model);
+		return err;
+	}
+	*out = model;
+	return 0;
+}
+
+void npu_model_free(struct npu_model *model)
+{
+	if (!model)
+		return;
+	npu_model_stop_jobs(model);
+	destroy_chains(model);
+	if (model->weights.data)
+		model->device->ops->buffer_destroy(model->device, &model->weights);
+	if (model->arena.data)
+		model->device->ops->buffer_destroy(model->device, &model->arena);
+	if (model->program)
+		npu_program_free(model->program);
+	npu_device_put(model->device);
+	pthread_cond_destroy(&model->wake);
+	pthread_mutex_destroy(&model->queue_lock);
+	pthread_mutex_destroy(&model->lock);
+	free(model->record_dir);
+	free(model->name);
+	free(model);
+}
+
+void npu_model_set_hook(struct npu_model *model, npu_step_hook hook, void *context)
+{
+	pthread_mutex_lock(&model->lock);
+	model->hook = hook;
+	model->hook_context = context;
+	pthread_mutex_unlock(&model->lock);
+}
+
+/* ---- what it looks like ---- */
+
+unsigned npu_model_input_count(const struct npu_model *model)
+{
+	return model->program->net->input_count;
+}
+
+unsigned npu_model_output_count(const struct npu_model *model)
+{
+	return model->program->net->output_count;
+}
+
+static int tensor_info(const struct npu_model *model, const u32 *list, u32 count, unsigned index,
+		       const char *what, struct npu_tensor_info *info)
+{
+	struct npu_tensor_info own = { 0 };
+	const struct npu_tensor *tensor;
+
+	if (index >= count)
+		return npu_fail(-EINVAL, "%s: there is no %s %u; it has %u", model->name, what,
+				index, count);
+	tensor = &model->program->net->graph->tensor[list[index]];
+	own.name = tensor->name ? tensor->name : "";
+	own.type = (enum npu_type)tensor->dtype;
+	own.rank = tensor->rank;
+	memcpy(own.shape, tensor->dim, sizeof(own.shape));
+	own.bytes = tensor->bytes;
+	if (tensor->quant.count) {
+		own.scale = tensor->quant.scale[0];
+		own.zero_point = tensor->quant.zero ? tensor->quant.zero[0] : 0;
+	}
+	npu_copy_out(info, &own, sizeof(own));
+	return 0;
+}
+
+int npu_model_input(const struct npu_model *model, unsigned index, struct npu_tensor_info *info)
+{
+	const struct npu_graph *graph = model->program->net->graph;
+
+	return tensor_info(model, graph->input, graph->input_count, index, "input", info);
+}
+
+int npu_model_output(const struct npu_model *model, unsigned index, struct npu_tensor_info *info)
+{
+	const struct npu_graph *graph = model->program->net->graph;
+
+	return tensor_info(model, graph->output, graph->output_count, index, "output", info);
+}
+
+int npu_model_info(struct npu_model *model, struct npu_model_info *info)
+{
+	struct npu_model_info own = { 0 };
+	const struct npu_program *program = model->program;
+	u32 i;
+
+	pthread_mutex_lock(&model->lock);
+	own.layers = program->net->layer_count;
+	own.npu_tasks = program->plan->task_count;
+	for (i = 0; i < program->step_count; i++) {
+		own.cpu_steps += program->step[i].cpu;
+		own.chains += !program->step[i].cpu;
+	}
+	own.plan_banks = program->plan->budget.banks;
+	own.used_banks = program->plan->banks;
+	own.plan_generation = program->plan->budget.generation;
+	own.dram_bytes = npu_cost_bytes(&program->plan->cost);
+	own.cycles = program->plan->cost.cycles;
+	own.weight_bytes = program->net->weights_bytes;
+	own.arena_bytes = program->plan->arena_bytes;
+	own.compile_ns = program->compile_ns;
+	own.plan_ns = program->plan_ns;
+	own.replans = model->replans;
+	pthread_mutex_unlock(&model->lock);
+	npu_copy_out(info, &own, sizeof(own));
+	return 0;
+}

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: MIT
+/*
+ * One inference: inputs in, steps in order, outputs out; and again with a new plan
+ * when the NPU refuses a chain because the budget shrank.
+ */
+#include "internal.h"
+
+/* How often a run begins again before it gives up: the budget would have to shrink each time. */
+#define MAX_RESTARTS 64
+
+int npu_model_check_io(const struct npu_model *model, const struct npu_input *inputs,
+		       unsigned input_count, const struct npu_output *outputs,
+		       unsigned output_count)
+{
+	const struct npu_graph *graph = model->program->net->graph;
+	u32 i;
+
+	if (input_count != graph->input_count || output_count != graph->output_count)
+		return npu_fail(-EINVAL, "%s has %u inputs and %u outputs, %u and %u were given",
+				model->name, graph->input_count, graph->output_count, input_count,
+				output_count);
+	for (i = 0; i < input_count; i++) {
+		const struct npu_tensor *tensor = &graph->tensor[graph->input[i]];
+
+		if (!inputs || !inputs[i].data || inputs[i].bytes != tensor->bytes)
+			return npu_fail(-EINVAL, "%s: input %u (%s) has %zu bytes, %zu were given",
+					model->name, i, tensor->name, tensor->bytes,
+					inputs && inputs[i].data ? inputs[i].bytes : 0);
+	}
+	for (i = 0; i < output_count; i++) {
+		const struct npu_tensor *tensor = &graph->tensor[graph->output[i]];
+
+		if (!outputs || (outputs[i].data && outputs[i].bytes != tensor->bytes))
+			return npu_fail(-EINVAL, "%s: output %u (%s) has %zu bytes, %zu were given",
+					model->name, i, tensor->name, tensor->bytes,
+					outputs ? outputs[i].bytes : 0);
+	}
+	return 0;
+}
+
+static void read_inputs(struct npu_model *model, const struct npu_input *inputs)
+{
+	const struct npu_net *net = model->program->net;
+	u32 i;
+
+	for (i = 0; i < net->input_count; i++)
+		npu_value_write(model, net->input[i],
+				net->graph->tensor[net->graph->input[i]].dtype, inputs[i].data);
+}
+
+static void write_outputs(struct npu_model *model, const struct npu_output *outputs)
+{
+	const struct npu_net *net = model->program->net;
+	u32 i;
+
+	for (i = 0; i < net->output_count; i++)
+		if (outputs[i].data)
+			npu_value_read(model, net->output[i],
+				       net->graph->tensor[net->graph->output[i]].dtype,
+				       outputs[i].data);
+}
+
+static void add_chain(struct npu_run_stats *stats, const struct npu_chain *chain,
+		      const struct npu_chain_stats *took)
+{
+	stats->chains++;
+	stats->tasks += chain->tasks;
+	stats->cycles += took->cycles;
+	stats->feature_bytes += took->feature_bytes;
+	stats->weight_bytes += took->weight_bytes;
+	stats->operand_bytes += took->operand_bytes;
+	stats->output_bytes += took->output_bytes;
+	stats->register_writes += took->register_writes;
+}
+
+static int npu_step(struct npu_model *model, u32 index, struct npu_recording *recording,
+		    struct npu_run_stats *stats)
+{
+	const struct npu_buffer region[NPU_REGION_COUNT] = {
+		[NPU_REGION_WEIGHTS] = model->weights,
+		[NPU_REGION_ARENA] = model->arena,
+	};
+	struct npu_chain_stats took = { 0 };
+	u64 start = npu_now_ns();
+	int err = model->device->ops->submit(model->device, model->chain[index], region,
+					     ARRAY_SIZE(region), recording, &took);
+
+	stats->npu_ns += npu_now_ns() - start;
+	if (!err)
+		add_chain(stats, model->chain[index], &took);
+	return err;
+}
+
+static int cpu_step(struct npu_model *model, const struct npu_step *step,
+		    struct npu_run_stats *stats)
+{
+	u64 start = npu_now_ns();
+	int err = npu_cpu_step(model, &model->program->net->layer[step->layer]);
+
+	stats->cpu_ns += npu_now_ns() - start;
+	stats->cpu_steps++;
+	return err;
+}
+
+static int run_steps(struct npu_model *model, struct npu_recording *recording,
+		     struct npu_run_stats *stats)
+{
+	u32 i;
+	int err = 0;
+
+	for (i = 0; i < model->program->step_count && !err; i++) {
+		const struct npu_step *step = &model->program->step[i];
+
+		if (step->cpu)
+			err = cpu_step(model, step, stats);
+		else
+			err = npu_step(model, i, recording, stats);
+		if (!err && model->hook)
+			model->hook(model->hook_context, model, i);
+	}
+	return err;
+}
+
+/* What a run that is begun again has to count from zero. */
+static void clear_attempt(struct npu_run_stats *stats)
+{
+	const struct npu_run_stats kept = *stats;
+
+	memset(stats, 0, sizeof(*stats));
+	stats->replans = kept.replans;
+	stats->restarts = kept.restarts;
+}
+
+static int attempt(struct npu_model *model, const struct npu_input *inputs,
+		   const struct npu_output *outputs, struct npu_run_stats *stats)
+{
+	const struct npu_device_ops *ops = model->device->ops;
+	struct npu_recording *recording = NULL;
+	u64 start = npu_now_ns();
+	int err = 0, end_err = 0;
+
+	if (model->record_dir)
+		err = ops->record_begin(model->device, model->record_dir, model->name, &recording);
+	if (err)
+		return err;
+	clear_attempt(stats);
+	read_inputs(model, inputs);
+	stats->convert_ns = npu_now_ns() - start;
+	err = run_steps(model, recording, stats);
+	start = npu_now_ns();
+	if (!err)
+		write_outputs(model, outputs);
+	stats->convert_ns += npu_now_ns() - start;
+	if (recording)
+		end_err = ops->record_end(model->device, recording);
+	return err ? err : end_err;
+}
+
+int npu_model_run(struct npu_model *model, const struct npu_input *inputs,
+		  const struct npu_output *outputs, struct npu_run_stats *stats)
+{
+	u64 start = npu_now_ns();
+	int err;
+
+	pthread_mutex_lock(&model->lock);
+	err = npu_model_follow_budget(model, &stats->replans);
+	if (!err)
+		err = attempt(model, inputs, outputs, stats);
+	while (err == -ENOSPC && model->chain && stats->restarts < MAX_RESTARTS) {
+		stats->restarts++;
+		err = npu_model_replan(model, &stats->replans);
+		if (err)
+			break;
+		err = attempt(model, inputs, outputs, stats);
+	}
+	stats->plan_banks = model->planned_for.banks;
+	stats->plan_generation = model->planned_for.generation;
+	pthread_mutex_unlock(&model->lock);
+	stats->wall_ns = npu_now_ns() - start;
+	return err;
+}
+
+int npu_run(struct npu_model *model, const struct npu_input *inputs, unsigned input_count,
+	    const struct npu_output *outputs, unsigned output_count, struct npu_run_stats *stats)
+{
+	struct npu_run_stats own = { 0 };
+	int err = npu_model_check_io(model, inputs, input_count, outputs, output_count);
+
+	if (err)
+		return err;
+	err = npu_model_run(model, inputs, outputs, &own);
+	if (stats)
+		npu_copy_out(stats, &own, sizeof(own));
+	return err;
+}
