@@ -1,0 +1,413 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The compute side of a convolution: CSC's start and changes of banks, kernel group after
+ * kernel group through CMAC and CACC, and SDP (and PDP) behind them.
+ */
+#include <stdlib.h>
+
+#include "conv.h"
+#include "post.h"
+
+/* Longest time for which the MAC array may be asked to work on one operation, in cycles. */
+#define CONV_CYCLES_MAX (1ull << 36)
+
+static const struct npusim_regs *csc_regs(const struct npusim *sim)
+{
+	return &sim->unit[SIM_CSC].regs;
+}
+
+static void give_back(struct sim_ring *ring, u64 when, u32 entries)
+{
+	if (entries)
+		sim_releases_push(&ring->releases, when, entries);
+}
+
+/* What the operation before has kept and this one does not want goes back to CDMA. */
+static void release_leftovers(struct npusim *sim, const struct sim_csc_shape *s, u32 mode)
+{
+	struct sim_conv *c = &sim->conv;
+	u32 data_size = sim_bank_entries(sim, s->data_bank);
+	u32 weight_size = sim_bank_entries(sim, s->weight_bank);
+
+	if ((!s->data_reuse || mode != c->csc_last_mode) && c->csc_last_slices) {
+		c->slices -= min(c->csc_last_slices, c->slices);
+		c->data.read = sim_ring_wrap(c->data.read + c->csc_last_slice_entries, data_size);
+		give_back(&c->data, sim->now, c->csc_last_slice_entries);
+	}
+	if (!s->weight_reuse && c->csc_last_skip_weight) {
+		c->kernels -= (s32)c->csc_last_kernels;
+		c->weight.read =
+			sim_ring_wrap(c->weight.read + c->csc_last_weight_entries, weight_size);
+		give_back(&c->weight, sim->now, c->csc_last_weight_entries);
+	}
+}
+
+static void csc_start(struct npusim *sim)
+{
+	struct sim_conv *c = &sim->conv;
+	struct sim_csc_shape s;
+
+	sim_unit_start(sim, SIM_CSC);
+	sim_csc_shape(sim, csc_regs(sim), &s);
+	release_leftovers(sim, &s, s.pixel ? SIM_MODE_PIXEL : SIM_MODE_FEATURE);
+	c->csc_pending = s.data_bank != c->csc_last_data_bank ||
+			 s.weight_bank != c->csc_last_weight_bank;
+	c->csc_free = sim->now;
+	c->computing = false;
+	c->group_next = 0;
+}
+
+/* A change of banks: CSC and CDMA agree, and the rings start again. */
+static bool agree_on_banks(struct npusim *sim)
+{
+	struct sim_conv *c = &sim->conv;
+	bool data = SIM_FIELD(csc_regs(sim), CSC, D_BANK, DATA_BANK) != c->csc_last_data_bank;
+
+	if (!c->csc_pending || !sim->unit[SIM_CDMA].busy || c->wt != SIM_FETCH_PENDING ||
+	    (data && c->dat != SIM_FETCH_PENDING))
+		return false;
+	if (data) {
+		c->data.write = c->data.read = c->data.held = 0;
+		sim_releases_clear(&c->data.releases);
+		c->slices = 0;
+		c->dat = SIM_FETCH_BUSY;
+		c->dat_front = max(c->dat_front, sim->now + sim_cdma_head(sim));
+	}
+	c->weight.write = c->weight.read = 0;
+	c->kernels = 0;
+	sim_releases_clear(&c->arrivals);
+	c->wt = SIM_FETCH_BUSY;
+	c->wt_front = max(c->wt_front, sim->now + sim_cdma_head(sim));
+	c->csc_pending = false;
+	return true;
+}
+
+/* Kernel groups that have arrived by now or will, without more fetching. */
+static bool next_arrival(struct npusim *sim, u64 *ready)
+{
+	struct sim_conv *c = &sim->conv;
+	struct sim_release r;
+
+	if (!sim_releases_pop(&c->arrivals, &r))
+		return false;
+	c->kernels += (s32)r.entries;
+	*ready = max(*ready, r.when);
+	return true;
+}
+
+/* Have @needed kernels available; false when they never come. */
+static bool await_kernels(struct npusim *sim, u32 needed, u64 *ready)
+{
+	struct sim_conv *c = &sim->conv;
+
+	while (c->kernels < (s32)needed)
+		if (!next_arrival(sim, ready) && !sim_cdma_weights(sim))
+			return false;
+	return true;
+}
+
+/* The smallest multiple of SIM_LANES that holds a kernel. */
+static u32 lane_stride(const struct sim_csc_shape *s)
+{
+	return (s->length + SIM_LANES - 1) / SIM_LANES * SIM_LANES;
+}
+
+/* Groups whose weights are held unpacked at once, to build the input lanes seldom. */
+#define HELD_BYTES (1u << 20)
+
+static u32 groups_at_once(const struct npusim *sim, const struct sim_csc_shape *s)
+{
+	u64 bytes = (u64)lane_stride(s) * sizeof(s16) * sim->config->atomic_k;
+	u64 n = HELD_BYTES / bytes;
+
+	return (u32)min(n ? n : 1, (u64)s->groups);
+}
+
+/**
+ * struct conv_job - one operation being computed
+ * @out: [group][position][lane]
+ */
+struct conv_job {
+	struct sim_csc_shape s;
+	u32 stride; /* lanes of one kernel, padded */
+	u32 at_once;
+	u32 truncate;
+	bool mac_a, mac_b;
+	u32 saturated;
+	s16 *weights;
+	s16 *patches;
+	s32 *sums;
+	u32 patch_count;
+	s32 *out;
+	struct sim_conv_clock clock;
+	struct sim_sdp_rate rate;
+	u32 done_groups;
+};
+
+/* Sums longer than this may not fit 32 bits. */
+#define SUM32_LANES 131072u
+
+static s64 long_sum(const s16 *x, const s16 *w, u32 n)
+{
+	s64 sum = 0;
+	u32 i;
+
+	for (i = 0; i < n; i++)
+		sum += x[i] * w[i];
+	return sum;
+}
+
+static void clip_group(struct npusim *sim, struct conv_job *j, u32 held, u32 first, u32 count,
+		       s32 *out, u32 kernels)
+{
+	u32 k_max = sim->config->atomic_k, p, k;
+
+	for (p = 0; p < count; p++)
+		for (k = 0; k < k_max; k++) {
+			bool on = k < k_max / 2 ? j->mac_a : j->mac_b;
+			s64 sum = k < kernels && on ? j->sums[p * k_max + k] : 0;
+
+			if (sum && j->s.length >= SUM32_LANES)
+				sum = long_sum(j->patches + (size_t)p * j->stride,
+					       j->weights + ((size_t)held * k_max + k) * j->stride,
+					       j->stride);
+			out[(size_t)p * k_max + k] = sim_cacc_clip(sum, j->truncate, &j->saturated);
+		}
+}
+
+/* Compute the groups that are held: first_group .. first_group + held - 1. */
+static void compute_held(struct npusim *sim, struct conv_job *j, u32 first_group, u32 held)
+{
+	u32 k_max = sim->config->atomic_k, first, count, g;
+
+	for (first = 0; first < j->s.positions; first += count) {
+		count = min(j->patch_count, j->s.positions - first);
+		sim_csc_patches(sim, &j->s, first, count, j->patches, j->stride);
+		for (g = 0; g < held; g++) {
+			u32 group = first_group + g;
+			u32 kernels = sim_csc_group_kernels(sim, &j->s, group);
+			s32 *out = j->out + ((size_t)group * j->s.positions + first) * k_max;
+
+			sim_cmac(j->patches, count, j->weights + (size_t)g * k_max * j->stride,
+				 kernels, j->stride, j->s.length, j->sums, k_max);
+			clip_group(sim, j, g, first, count, out, kernels);
+		}
+	}
+}
+
+/* Through all kernel groups whose weights come. */
+static void run_groups(struct npusim *sim, struct conv_job *j)
+{
+	struct sim_conv *c = &sim->conv;
+	u32 k_max = sim->config->atomic_k, held = 0, first = 0, g;
+	u32 size = sim_bank_entries(sim, j->s.weight_bank);
+	u32 index = c->weight.read, byte = 0, needed = 0;
+	u64 ready = c->slices_ready;
+
+	for (g = 0; g < j->s.groups; g++) {
+		u32 kernels = sim_csc_group_kernels(sim, &j->s, g), before = index;
+		u32 rest = byte;
+		u64 entries;
+
+		needed = j->s.skip_weight ? needed + kernels : kernels;
+		if (!await_kernels(sim, needed, &ready))
+			break;
+		sim_csc_weights(sim, &j->s, g, index, j->weights + (size_t)held * k_max * j->stride,
+				j->stride, &byte);
+		entries = ((u64)rest + (u64)kernels * j->s.length) / sim->config->entry_bytes;
+		index = (u32)((before + entries) % size);
+		sim_conv_clock_group(sim, &j->s, g, ready, j->rate.atom_256, &j->clock);
+		if (!j->s.skip_weight) {
+			/* An entry that a group shares with the next is given back with it. */
+			u64 used = entries + (byte ? 1 : 0) - (rest ? 1 : 0);
+
+			c->kernels -= (s32)kernels;
+			give_back(&c->weight, j->clock.compute, (u32)used);
+			c->weight.read = sim_ring_wrap((u32)((c->weight.read + used) % size), size);
+		}
+		if (++held == j->at_once || g + 1 == j->s.groups) {
+			compute_held(sim, j, first, held);
+			first += held;
+			held = 0;
+		}
+	}
+	if (held)
+		compute_held(sim, j, first, held);
+	j->done_groups = g;
+}
+
+/* CSC is through: what it keeps and what it gives back. */
+static void csc_finish(struct npusim *sim, const struct conv_job *j)
+{
+	struct sim_conv *c = &sim->conv;
+	const struct sim_csc_shape *s = &j->s;
+	u32 size = sim_bank_entries(sim, s->data_bank);
+	u64 release = (u64)s->eps * s->release_slices;
+
+	if (!s->skip_data) {
+		c->slices -= min(s->release_slices, c->slices);
+		c->data.read = sim_ring_wrap((u32)((c->data.read + release) % size), size);
+		give_back(&c->data, j->clock.compute, (u32)min(release, (u64)UINT32_MAX));
+		c->csc_last_slices = s->height > s->release_slices ? s->height - s->release_slices
+								   : 0;
+	} else {
+		c->csc_last_slices = s->height;
+	}
+	c->csc_last_slice_entries = s->eps * c->csc_last_slices;
+	c->csc_last_kernels = s->kernels;
+	c->csc_last_skip_weight = s->skip_weight;
+	c->csc_last_weight_entries = SIM_FIELD(csc_regs(sim), CSC, D_WEIGHT_BYTES, WEIGHT_BYTES) /
+				     sim->config->entry_bytes;
+	c->csc_last_data_bank = s->data_bank;
+	c->csc_last_weight_bank = s->weight_bank;
+	c->csc_last_mode = s->pixel ? SIM_MODE_PIXEL : SIM_MODE_FEATURE;
+	sim_event_add(sim, j->clock.compute, SIM_EVENT_DONE, SIM_CSC, NULL);
+	sim_event_add(sim, j->clock.compute, SIM_EVENT_DONE, SIM_CMAC_A, NULL);
+	sim_event_add(sim, j->clock.compute, SIM_EVENT_DONE, SIM_CMAC_B, NULL);
+}
+
+/* A kernel group that the weight banks cannot hold never arrives as a whole. */
+static bool impossible(struct npusim *sim, const struct sim_csc_shape *s)
+{
+	u64 bytes = (u64)s->length * min(s->kernels, (u32)sim->config->atomic_k);
+	u64 cycles = (u64)s->steps * s->taps * s->blocks * s->groups * s->positions;
+
+	if (bytes > (u64)sim_bank_entries(sim, s->weight_bank) * sim->config->entry_bytes)
+		return sim_hang(sim, "CSC",
+				"needs %llu bytes for a kernel group, more than its banks",
+				(unsigned long long)bytes);
+	if (cycles > CONV_CYCLES_MAX)
+		return sim_hang(sim, "CSC", "would need more than %llu cycles",
+				(unsigned long long)CONV_CYCLES_MAX);
+	return false;
+}
+
+static int job_memory(struct npusim *sim, struct conv_job *j)
+{
+	u32 k_max = sim->config->atomic_k;
+	u64 patch = (u64)j->stride * sizeof(s16);
+	u64 atoms = (u64)j->s.groups * j->s.positions;
+	u64 left = sim->conv.left_atoms;
+
+	j->patch_count = (u32)max(min((256u << 10) / patch, (u64)j->s.positions), (u64)1);
+	j->weights = sim_scratch(sim, 1, (size_t)(patch * k_max * j->at_once));
+	j->patches = sim_scratch(sim, 2, (size_t)(patch * j->patch_count));
+	j->sums = sim_scratch(sim, 3, (size_t)j->patch_count * k_max * sizeof(s32));
+	if (atoms + left > (1ull << 31) / k_max)
+		return -ENOMEM;
+	if (sim->conv.left_capacity < atoms + left) {
+		s32 *p = realloc(sim->conv.left, (size_t)(atoms + left) * k_max * sizeof(s32));
+
+		if (!p)
+			return -ENOMEM;
+		sim->conv.left = p;
+		sim->conv.left_capacity = atoms + left;
+	}
+	if (!j->weights || !j->patches || !j->sums)
+		return -ENOMEM;
+	memset(j->weights, 0, (size_t)(patch * k_max * j->at_once));
+	j->out = sim->conv.left + left * k_max;
+	return 0;
+}
+
+/* Atoms that CACC can keep when SDP wants no more: the delivery buffer. */
+static u64 cacc_capacity(const struct npusim *sim)
+{
+	return 2 * sim->config->atomic_k + 16;
+}
+
+static void conv_run(struct npusim *sim)
+{
+	struct sim_conv *c = &sim->conv;
+	struct conv_job j = { .mac_a = sim_unit_ready(sim, SIM_CMAC_A),
+			      .mac_b = sim_unit_ready(sim, SIM_CMAC_B) };
+	u32 k_max = sim->config->atomic_k;
+	struct sim_cube32 flying;
+	struct sim_task_stats stats = { 0 };
+	u64 atoms, taken;
+
+	c->computing = true;
+	sim_csc_shape(sim, csc_regs(sim), &j.s);
+	if (impossible(sim, &j.s))
+		return;
+	if (!j.mac_a && !j.mac_b) {
+		sim_hang(sim, "CSC", "has sent its input to MAC arrays that were not enabled");
+		return;
+	}
+	j.stride = lane_stride(&j.s);
+	j.at_once = groups_at_once(sim, &j.s);
+	if (job_memory(sim, &j)) {
+		sim_hang(sim, "CSC", "asks for more output than the model has memory for");
+		return;
+	}
+	if (j.mac_a)
+		sim_unit_start(sim, SIM_CMAC_A);
+	if (j.mac_b)
+		sim_unit_start(sim, SIM_CMAC_B);
+	sim_unit_start(sim, SIM_CACC);
+	j.truncate = SIM_FIELD(&sim->unit[SIM_CACC].regs, CACC, D_CLIP_CFG, CLIP_TRUNCATE);
+	j.clock.compute = max(c->csc_free, c->slices_ready);
+	j.clock.deliver = 0;
+	j.rate = sim_post_rate(sim);
+	run_groups(sim, &j);
+
+	atoms = (u64)j.done_groups * j.s.positions + c->left_atoms;
+	sim->counters.macs += (u64)j.s.length * j.s.kernels * j.s.positions;
+	flying = (struct sim_cube32){ j.s.out_width, j.s.out_height, j.s.groups,
+				      atoms,	     k_max,	     c->left };
+	taken = sim_post_flying(sim, &flying, j.clock.deliver);
+	c->left_atoms = atoms - taken;
+	memmove(c->left, c->left + taken * k_max, (size_t)c->left_atoms * k_max * sizeof(s32));
+
+	if (j.done_groups < j.s.groups) {
+		sim_hang(sim, "CSC", "waits for the weights of kernel group %u of %u",
+			 j.done_groups, j.s.groups);
+		return;
+	}
+	if (c->left_atoms > cacc_capacity(sim)) {
+		sim_hang(sim, "CSC", "has %llu atoms that SDP does not take",
+			 (unsigned long long)c->left_atoms);
+		return;
+	}
+	csc_finish(sim, &j);
+	sim_stat(&stats, NVDLA_CACC_D_OUT_SATURATION, j.saturated);
+	if (!c->left_atoms)
+		sim_event_add(sim, j.clock.deliver, SIM_EVENT_INTR,
+			      NVDLA_INTR_CACC + sim->unit[SIM_CACC].consumer, NULL);
+	sim_event_add(sim, j.clock.deliver, SIM_EVENT_DONE, SIM_CACC, &stats);
+}
+
+/* All that one operation needs is there? */
+static bool conv_can_run(struct npusim *sim)
+{
+	struct sim_conv *c = &sim->conv;
+	u32 height = SIM_FIELD(csc_regs(sim), CSC, D_DATAIN_SIZE_EXT_0, DATAIN_HEIGHT_EXT) + 1;
+
+	if (!sim->unit[SIM_CSC].busy || c->csc_pending || c->computing)
+		return false;
+	if (c->slices < height) {
+		sim_hang(sim, "CSC", "waits for %u lines of input, has %u", height, c->slices);
+		return false;
+	}
+	if (c->kernels <= 0 && sim_releases_empty(&c->arrivals)) {
+		sim_hang(sim, "CSC", "waits for weights");
+		return false;
+	}
+	return sim_unit_ready(sim, SIM_CACC) && sim_post_flying_ready(sim);
+}
+
+bool sim_conv_step(struct npusim *sim)
+{
+	bool moved = sim_cdma_step(sim);
+
+	if (sim_unit_ready(sim, SIM_CSC)) {
+		csc_start(sim);
+		moved = true;
+	}
+	moved |= agree_on_banks(sim);
+	if (conv_can_run(sim)) {
+		conv_run(sim);
+		moved = true;
+	}
+	return moved;
+}

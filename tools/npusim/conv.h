@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The convolution pipeline: what CDMA, CBUF, CSC, CMAC and CACC know of each other.
+ *
+ * Order of work: CDMA's side of an operation starts as soon as it is enabled and moves
+ * data into CBUF as far as entries are free.  The compute side (CSC, CMAC, CACC with SDP
+ * behind them) is carried out as a whole once its input is there and SDP can take the
+ * result; what it does happens at cycles in the future, kept as lists of releases.
+ */
+#ifndef NPUSIM_CONV_H
+#define NPUSIM_CONV_H
+
+#include "sim_state.h"
+
+enum sim_conv_mode { SIM_MODE_NONE, SIM_MODE_FEATURE, SIM_MODE_PIXEL };
+
+/* cbuf.c: a FIFO of future releases */
+int sim_releases_push(struct sim_releases *q, u64 when, u32 entries);
+/* The oldest, removed; false when empty. */
+bool sim_releases_pop(struct sim_releases *q, struct sim_release *out);
+bool sim_releases_empty(const struct sim_releases *q);
+void sim_releases_clear(struct sim_releases *q);
+
+/*
+ * CBUF addresses.  @index counts entries from the start of the region and is below twice the
+ * region's size (wrong programming may exceed it; then the address is cut to what exists).
+ */
+u8 *sim_cbuf_entry(struct npusim *sim, u32 entry); /* NULL where there is no such entry */
+u32 sim_ring_wrap(u32 index, u32 size);
+
+/* cdma.c */
+bool sim_cdma_step(struct npusim *sim);
+/* Fetch weights as far as entries are free; true when a kernel group arrived. */
+bool sim_cdma_weights(struct npusim *sim);
+
+/* Entries in the data banks and the weight banks of a CDMA or CSC operation. */
+static inline u32 sim_bank_entries(const struct npusim *sim, u32 bank_field)
+{
+	return (bank_field + 1) * sim->config->entries;
+}
+
+/* cdma_convert.c: CDMA's conversion of one element. */
+struct sim_convert {
+	bool enabled;
+	s32 scale;
+	u32 truncate;
+	s32 offset;
+};
+
+s8 sim_convert(const struct sim_convert *cvt, s32 value, s32 offset);
+
+/* cdma_pixel.c */
+struct sim_pixel_line; /* private */
+bool sim_pixel_format_known(u32 format);
+/* Write line @row of the image into CBUF from entry @index of the data ring on. */
+int sim_pixel_fetch(struct npusim *sim, u32 row, u32 index, u32 size);
+/* Bytes that the bus carries for one line. */
+u32 sim_pixel_line_beats(const struct npusim *sim);
+
+/**
+ * struct sim_csc_shape - one operation as CSC's registers describe it
+ * @blocks: blocks of channels; @block_lanes: channels in each but the last; @last_lanes
+ * @steps: kernel rows taken together count as one step; @rows: rows of each step, @last_rows
+ * @taps: kernel columns (1 for pixel input, where columns are folded into channels)
+ */
+struct sim_csc_shape {
+	bool pixel;
+	u32 width, height, channels; /* CSC's view of the input */
+	u32 eps;
+	u32 out_width, out_height;
+	u32 positions; /* outputs of one kernel group */
+	u32 kernels, groups;
+	u32 blocks, block_lanes, last_lanes;
+	u32 steps, rows, last_rows;
+	u32 taps;
+	s32 stride_x, stride_y, dilation_x, dilation_y;
+	s32 pad_left, pad_top;
+	s8 pad_value;
+	u32 pixel_channels; /* bytes of one pixel */
+	u32 data_bank, weight_bank; /* register fields, minus one */
+	u32 release_slices;
+	bool data_reuse, weight_reuse, skip_data, skip_weight;
+	u32 length; /* lanes of one kernel: what the MAC array multiplies for one output */
+};
+
+void sim_csc_shape(const struct npusim *sim, const struct npusim_regs *regs,
+		   struct sim_csc_shape *shape);
+u32 sim_csc_group_kernels(const struct npusim *sim, const struct sim_csc_shape *s, u32 group);
+
+/*
+ * Unpack the weights of one kernel group from the ring, from entry @index on, into
+ * out[kernel][lane], each kernel @stride lanes long.
+ */
+void sim_csc_weights(struct npusim *sim, const struct sim_csc_shape *s, u32 group, u32 index,
+		     s16 *out, u32 stride, u32 *skip_bytes);
+
+/* The input lanes of outputs first .. first + count - 1, in the weights' order. */
+void sim_csc_patches(struct npusim *sim, const struct sim_csc_shape *s, u32 first, u32 count,
+		     s16 *out, u32 stride);
+
+/* cmac.c: out[position][kernel] = patch . weights; @stride lanes, a multiple of SIM_LANES. */
+#define SIM_LANES 32
+void sim_cmac(const s16 *patches, u32 positions, const s16 *weights, u32 kernels, u32 stride,
+	      u32 length, s32 *out, u32 out_stride);
+
+/* cacc.c: rounding shift and saturation of one sum; counts saturated results. */
+s32 sim_cacc_clip(s64 sum, u32 truncate, u32 *saturated);
+
+/* timing.c */
+struct sim_conv_timing {
+	u64 compute_done; /* of the last stripe */
+	u64 deliver_done;
+	u32 tail;
+};
+
+/* Cycles after CDMA's enable until the first byte is in CBUF. */
+u32 sim_cdma_head(const struct npusim *sim);
+/* Cycles that @bytes take on the read port. */
+u64 sim_read_cycles(const struct npusim *sim, u64 bytes);
+
+/**
+ * struct sim_conv_clock - how far compute and delivery have come
+ * @compute: cycle at which CSC may issue the next stripe
+ * @deliver: cycle at which the stripe before has left CACC
+ */
+struct sim_conv_clock {
+	u64 compute;
+	u64 deliver;
+};
+
+/* One kernel group through CSC, CACC and SDP; @ready: its weights are in CBUF. */
+void sim_conv_clock_group(const struct npusim *sim, const struct sim_csc_shape *s, u32 group,
+			  u64 ready, u32 sdp_atom_256, struct sim_conv_clock *clock);
+
+#endif /* NPUSIM_CONV_H */

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: MIT
+/*
+ * When operations of SDP, PDP and CDP start and end.  The data paths are in sdp.c, pdp.c and
+ * cdp.c; here are the groups, the read DMA beside each unit, and the events.
+ */
+#include <stdlib.h>
+
+#include "post.h"
+
+/* A unit and its read DMA, the interrupt, and the event names. */
+struct lane {
+	enum sim_unit_id unit, rdma;
+	u32 intr;
+};
+
+static const struct lane sdp = { SIM_SDP, SIM_SDP_RDMA, NVDLA_INTR_SDP };
+static const struct lane pdp = { SIM_PDP, SIM_PDP_RDMA, NVDLA_INTR_PDP };
+static const struct lane cdp = { SIM_CDP, SIM_CDP_RDMA, NVDLA_INTR_CDP };
+
+/* The registers that the next operation of a unit will see. */
+static struct npusim_regs *peek(struct npusim *sim, enum sim_unit_id id)
+{
+	struct sim_unit *u = &sim->unit[id];
+
+	sim_unit_start(sim, id);
+	u->busy = false;
+	return &u->regs;
+}
+
+/* The registers of the read DMA: its own consumer group, or NULL where it is not used. */
+static const struct npusim_regs *start_rdma(struct npusim *sim, const struct lane *l, bool needed)
+{
+	return needed ? sim_unit_start(sim, l->rdma) : NULL;
+}
+
+static void finish(struct npusim *sim, const struct lane *l, bool rdma, u64 when,
+		   const struct sim_task_stats *stats)
+{
+	sim_event_add(sim, when, SIM_EVENT_INTR, l->intr + sim->unit[l->unit].consumer, NULL);
+	sim_event_add(sim, when, SIM_EVENT_DONE, l->unit, stats);
+	if (rdma)
+		sim_event_add(sim, when, SIM_EVENT_DONE, l->rdma, NULL);
+}
+
+static bool sdp_flying(const struct npusim_regs *regs)
+{
+	return SIM_FIELD(regs, SDP, D_FEATURE_MODE_CFG, FLYING_MODE);
+}
+
+static bool sdp_to_pdp(const struct npusim_regs *regs)
+{
+	return SIM_FIELD(regs, SDP, D_FEATURE_MODE_CFG, OUTPUT_DST);
+}
+
+/* PDP takes its input from SDP where this field is 0. */
+static bool pdp_flying(const struct npusim_regs *regs)
+{
+	return !SIM_FIELD(regs, PDP, D_OPERATION_MODE_CFG, FLYING_MODE);
+}
+
+/* SDP enabled, its read DMA too where it needs one, and PDP where its output goes there. */
+static bool sdp_ready(struct npusim *sim, bool flying)
+{
+	struct npusim_regs *regs;
+
+	if (!sim_unit_ready(sim, SIM_SDP))
+		return false;
+	regs = peek(sim, SIM_SDP);
+	if (sdp_flying(regs) != flying)
+		return false;
+	if (sim_sdp_needs_rdma(sim, regs) && !sim_unit_ready(sim, SIM_SDP_RDMA)) {
+		sim_hang(sim, "SDP", "waits for its read DMA");
+		return false;
+	}
+	if (!sdp_to_pdp(regs))
+		return true;
+	if (!sim_unit_ready(sim, SIM_PDP) || !pdp_flying(peek(sim, SIM_PDP))) {
+		sim_hang(sim, "SDP", "waits for PDP, where its output goes");
+		return false;
+	}
+	return true;
+}
+
+bool sim_post_flying_ready(struct npusim *sim)
+{
+	return sdp_ready(sim, true);
+}
+
+struct sim_sdp_rate sim_post_rate(const struct npusim *sim)
+{
+	return sim_sdp_flying_rate(sim, &sim->unit[SIM_SDP].regs, &sim->unit[SIM_SDP_RDMA].regs);
+}
+
+/* PDP behind SDP, on @cube; @from and @until: when SDP's output comes. */
+static void run_pdp_flying(struct npusim *sim, const struct sim_cube8 *cube, u64 from, u64 until)
+{
+	const struct npusim_regs *regs = sim_unit_start(sim, SIM_PDP);
+	struct sim_task_stats stats = { 0 };
+
+	sim->dma_group = regs->group;
+	if (sim_pdp_run(sim, regs, NULL, cube, &stats))
+		return;
+	finish(sim, &pdp, false, from + sim_pdp_cycles(sim, regs, NULL, until - from), &stats);
+}
+
+/* @until: cycle of SDP's interrupt in memory mode. */
+static u64 run_sdp(struct npusim *sim, const struct sim_cube32 *flying, u64 delivered)
+{
+	const struct npusim_regs *regs = sim_unit_start(sim, SIM_SDP);
+	bool needs = sim_sdp_needs_rdma(sim, regs);
+	const struct npusim_regs *rdma = start_rdma(sim, &sdp, needs);
+	struct sim_task_stats stats = { 0 };
+	struct sim_cube8 cube = { 0 };
+	u64 atoms = sim_sdp_atoms(sim, regs), until;
+	int error;
+
+	sim->dma_group = regs->group;
+	error = sim_sdp_run(sim, regs, rdma, flying, sdp_to_pdp(regs) ? &cube : NULL, &stats);
+	if (flying)
+		until = delivered + sim_sdp_flying_rate(sim, regs, rdma).tail;
+	else
+		until = sim->now + sim_sdp_cycles(sim, regs, rdma);
+	if (!error)
+		finish(sim, &sdp, needs, until, &stats);
+	if (sdp_to_pdp(regs) && error >= 0)
+		run_pdp_flying(sim, &cube, sim->now, until);
+	free(cube.data);
+	return flying ? min(atoms, flying->atoms) : 0;
+}
+
+u64 sim_post_flying(struct npusim *sim, const struct sim_cube32 *flying, u64 delivered)
+{
+	return run_sdp(sim, flying, delivered);
+}
+
+static bool pdp_step(struct npusim *sim)
+{
+	const struct npusim_regs *regs, *rdma;
+	struct sim_task_stats stats = { 0 };
+	bool needs;
+
+	if (!sim_unit_ready(sim, SIM_PDP))
+		return false;
+	regs = peek(sim, SIM_PDP);
+	if (pdp_flying(regs)) {
+		sim_hang(sim, "PDP", "waits for SDP's output");
+		return false;
+	}
+	needs = sim_pdp_needs_rdma(sim, regs);
+	if (needs && !sim_unit_ready(sim, SIM_PDP_RDMA)) {
+		sim_hang(sim, "PDP", "waits for its read DMA");
+		return false;
+	}
+	regs = sim_unit_start(sim, SIM_PDP);
+	rdma = start_rdma(sim, &pdp, needs);
+	sim->dma_group = regs->group;
+	if (!sim_pdp_run(sim, regs, rdma, NULL, &stats))
+		finish(sim, &pdp, needs, sim->now + sim_pdp_cycles(sim, regs, rdma, 0), &stats);
+	return true;
+}
+
+static bool cdp_step(struct npusim *sim)
+{
+	const struct npusim_regs *regs, *rdma;
+	struct sim_task_stats stats = { 0 };
+
+	if (!sim_unit_ready(sim, SIM_CDP))
+		return false;
+	if (!sim_unit_ready(sim, SIM_CDP_RDMA)) {
+		sim_hang(sim, "CDP", "waits for its read DMA");
+		return false;
+	}
+	regs = sim_unit_start(sim, SIM_CDP);
+	rdma = start_rdma(sim, &cdp, true);
+	sim->dma_group = regs->group;
+	if (!sim_cdp_run(sim, regs, rdma, &stats))
+		finish(sim, &cdp, true, sim->now + sim_cdp_cycles(sim, regs, rdma), &stats);
+	return true;
+}
+
+bool sim_post_step(struct npusim *sim)
+{
+	bool moved = pdp_step(sim);
+
+	moved |= cdp_step(sim);
+	if (sdp_ready(sim, false)) {
+		run_sdp(sim, NULL, 0);
+		moved = true;
+	}
+	return moved;
+}
