@@ -30,7 +30,8 @@
  * @kind: enum nvdla_chain_kind
  * @flags: NVDLA_TASK_*
  * @label: as in the stream
- * @weight_entries: CBUF entries of weights that it releases
+ * @weight_entries: CBUF entries of its weights
+ * @weight_need: weight entries that must be free or its own for it to run
  * @data_banks, @weight_banks: claim on CBUF; 0: none
  */
 struct nvdla_chain_task_info {
@@ -41,14 +42,20 @@ struct nvdla_chain_task_info {
 	u32 flags;
 	u32 label;
 	u32 weight_entries;
+	u32 weight_need;
 	u16 data_banks;
 	u16 weight_banks;
 };
+
+/* struct nvdla_chain_region.ports */
+#define NVDLA_REGION_MEMORY (1u << 0) /* reached through the memory interface */
+#define NVDLA_REGION_SECOND_PORT (1u << 1) /* reached through the second one (CVIF: on-chip SRAM) */
 
 /**
  * struct nvdla_chain_region - the bytes of one region that a chain touches
  * @read_start, @read_end: reads lie in [start, end); both 0: none
  * @write_start, @write_end: writes, likewise
+ * @ports: NVDLA_REGION_*: by which memory interface; 0: not used at all
  *
  * The buffer that submit binds has to be at least max(read_end, write_end) bytes.
  */
@@ -57,6 +64,7 @@ struct nvdla_chain_region {
 	u64 read_end;
 	u64 write_start;
 	u64 write_end;
+	u32 ports;
 };
 
 /**
@@ -130,7 +138,8 @@ int nvdla_chain_validate(const struct nvdla_config *config, const void *stream, 
 			 struct nvdla_chain_error *error);
 
 /**
- * nvdla_chain_error_text() - "task 3 (layer 7): CDMA.D_BANK: more banks than there are: 40 > 32"
+ * nvdla_chain_error_text() - "task 3 (layer 7): CDMA.D_BANK: must be: data and weight banks that
+ * there are (is 40, rule 32)"
  *
  * Always terminates @text (where @size > 0); cuts what does not fit.
  */
@@ -140,6 +149,8 @@ void nvdla_chain_error_text(const struct nvdla_chain_error *error, char *text, s
  * struct nvdla_chain_access - one stream of DMA of a task
  * @reg: register that holds the low half of the address
  * @region, @offset: where it starts
+ * @bytes: from the first to behind the last one
+ * @second_port: through the second memory interface
  * @write: or else it reads
  * @surface: which bytes from there
  */
@@ -147,6 +158,8 @@ struct nvdla_chain_access {
 	u32 reg;
 	u32 region;
 	u64 offset;
+	u64 bytes;
+	bool second_port;
 	bool write;
 	struct nvdla_surface surface;
 };

@@ -61,6 +61,12 @@ extern const u32 nvdla_config_count;
 /* The row of that name; NULL where there is none. */
 const struct nvdla_config *nvdla_config_find(const char *name);
 
+/* Highest address, plus one where that fits 64 bits. */
+static inline u64 nvdla_address_limit(const struct nvdla_config *cfg)
+{
+	return cfg->address_bits >= 64 ? ~(u64)0 : (u64)1 << cfg->address_bits;
+}
+
 /* Bytes of the whole convolution buffer. */
 static inline u32 nvdla_cbuf_bytes(const struct nvdla_config *cfg)
 {

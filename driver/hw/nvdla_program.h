@@ -66,11 +66,11 @@ u32 nvdla_program_lut(const struct nvdla_io *io, const struct nvdla_chain *chain
 
 /**
  * nvdla_program_enable() - start a programmed task: consumers before producers
- * @groups: as given to nvdla_program_task()
+ * @groups, @shadow: as given to nvdla_program_task()
  *
  * Return: number of register writes.
  */
 u32 nvdla_program_enable(const struct nvdla_io *io, const struct nvdla_chain *chain, u32 task,
-			 u32 groups);
+			 u32 groups, struct nvdla_shadow *shadow);
 
 #endif /* NVDLA_PROGRAM_H */

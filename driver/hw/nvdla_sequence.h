@@ -22,7 +22,7 @@
  * @shadow: what its registers hold
  * @groups: bit (1 << enum nvdla_unit) set: the unit's next operation runs in register group 1
  * @leaked_entries: CBUF weight entries lost since the last reset (NVDLA_QUIRK_LEAKED_WEIGHTS)
- * @weight_split: bank split (data | weight << 16) that these were lost under
+ * @flushed: CBUF has come out of the flush that follows a reset
  * @writes: register writes of all chains so far
  * @resets: resets so far
  */
@@ -32,7 +32,7 @@ struct nvdla_hw {
 	struct nvdla_shadow shadow;
 	u32 groups;
 	u32 leaked_entries;
-	u32 weight_split;
+	bool flushed;
 	u64 writes;
 	u64 resets;
 };
