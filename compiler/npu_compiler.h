@@ -63,6 +63,9 @@ int npu_program_save(const struct npu_program *program, const char *path, struct
 
 void npu_program_free(struct npu_program *program);
 
+/* What the NPU does of each operator: the table that the optimiser uses, for people. */
+void npu_supported_ops(const struct nvdla_config *config, FILE *out);
+
 /**
  * npu_emit() - IR3 to chain streams: fills the program's steps from its plan
  */

@@ -6,9 +6,8 @@
 #include <stdlib.h>
 
 static int (*const passes[])(struct npu_opt *) = {
-	npu_pass_analyse,  npu_pass_support,   npu_pass_fold_reshape,
-	npu_pass_fold_pad, npu_pass_fuse_pool, npu_pass_fuse_residual,
-	npu_pass_place,	   npu_pass_lower,     npu_pass_concat,
+	npu_pass_analyse,	npu_pass_support,   npu_pass_fold_reshape, npu_pass_fold_pad,
+	npu_pass_fuse_residual, npu_pass_fuse_pool, npu_pass_place,	   npu_pass_lower,
 };
 
 int npu_opt_nomem(struct npu_opt *opt)
@@ -348,21 +347,6 @@ int npu_pass_place(struct npu_opt *opt)
 	return 0;
 }
 
-static int (*const lower_op[NPU_OP_COUNT])(struct npu_opt *, u32) = {
-	[NPU_OP_CONV] = npu_lower_conv,
-	[NPU_OP_FULLY_CONNECTED] = npu_lower_conv,
-	[NPU_OP_MAX_POOL] = npu_lower_max_pool,
-	[NPU_OP_AVERAGE_POOL] = npu_lower_average,
-	[NPU_OP_MEAN] = npu_lower_average,
-	[NPU_OP_ADD] = npu_lower_add,
-	[NPU_OP_SUB] = npu_lower_add,
-	[NPU_OP_MINIMUM] = npu_lower_min_max,
-	[NPU_OP_MAXIMUM] = npu_lower_min_max,
-	[NPU_OP_RELU] = npu_lower_requantise,
-	[NPU_OP_QUANTIZE] = npu_lower_requantise,
-	[NPU_OP_CONCAT] = npu_lower_concat,
-};
-
 int npu_lower_cpu(struct npu_opt *opt, u32 op)
 {
 	const struct npu_op *o = &opt->graph->op[op];
@@ -389,8 +373,9 @@ int npu_pass_lower(struct npu_opt *opt)
 
 		if (opt->op[i].done || opt->op[i].identity)
 			continue;
-		error = opt->op[i].cpu_reason ? npu_lower_cpu(opt, i)
-					      : lower_op[opt->graph->op[i].kind](opt, i);
+		error = opt->op[i].cpu_reason
+				? npu_lower_cpu(opt, i)
+				: npu_op_support[opt->graph->op[i].kind].lower(opt, i);
 		if (error)
 			return npu_diag_set(opt->diag, error, "%s: %s cannot be lowered",
 					    opt->graph->file, opt->graph->op[i].name);

@@ -3,9 +3,7 @@
  * What the passes of the optimiser share: the state between IR1 and IR2.
  * IR1 itself is never changed, so that the reference can always be asked about it.
  *
- * Order of passes: npu_pass_analyse, npu_pass_support, npu_pass_fold_reshape,
- * npu_pass_fold_pad, npu_pass_fuse_residual, npu_pass_fuse_pool, npu_pass_place,
- * npu_pass_lower, npu_pass_concat.
+ * The order of passes is in optimise.c.
  */
 #ifndef NPU_OPTIMISE_H
 #define NPU_OPTIMISE_H
@@ -80,7 +78,6 @@ int npu_pass_fuse_residual(struct npu_opt *opt);
 int npu_pass_fuse_pool(struct npu_opt *opt);
 int npu_pass_place(struct npu_opt *opt);
 int npu_pass_lower(struct npu_opt *opt);
-int npu_pass_concat(struct npu_opt *opt);
 
 /* Lowering of one operator into layers appended to the net; 0 or a negative errno. */
 int npu_lower_conv(struct npu_opt *opt, u32 op);
@@ -91,6 +88,23 @@ int npu_lower_min_max(struct npu_opt *opt, u32 op);
 int npu_lower_requantise(struct npu_opt *opt, u32 op);
 int npu_lower_concat(struct npu_opt *opt, u32 op);
 int npu_lower_cpu(struct npu_opt *opt, u32 op);
+
+/**
+ * struct npu_op_support - what the NPU does of an operator
+ * @unit: units that do it; NULL: always a CPU step
+ * @limits: for people: what must hold
+ * @check: why this one is not for the NPU; NULL: it is
+ * @lower: into layers
+ */
+struct npu_op_support {
+	const char *unit;
+	const char *limits;
+	const char *(*check)(const struct npu_opt *opt, const struct npu_op *op);
+	int (*lower)(struct npu_opt *opt, u32 op);
+};
+
+/* By enum npu_op_kind; the one owner of what is supported. */
+extern const struct npu_op_support npu_op_support[NPU_OP_COUNT];
 
 /* A layer for @op with nothing fused, appended; NULL when out of memory. */
 struct npu_layer *npu_opt_add_layer(struct npu_opt *opt, enum npu_layer_kind kind, u32 op);

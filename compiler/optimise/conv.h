@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A convolution between IR1 and IR2.  Lowering an operator fills in what is asked for; the rest, from
+ * channel blocks to packed weights, is the same for all (conv_layer.c).
+ */
+#ifndef NPU_CONV_H
+#define NPU_CONV_H
+
+#include "optimise.h"
+#include "pack.h"
+#include "requant.h"
+
+/**
+ * struct npu_conv - a convolution on its way into a layer
+ * @op: in IR1
+ * @in, @out: tensors whose zero points and scales count
+ * @bias, @weights: tensors; NULL: no bias, a kernel of ones
+ * @pad, @pool: operators that may be folded in and fused; NPU_NONE: none
+ * @input: value read
+ * @window: with folded padding; bottom and right are worked out from @h and @w
+ * @kernels: its weights
+ * @h, @w: of its output
+ * @multiplier: kernel of ones: what sums are multiplied with to come to output units
+ * @raw: sums and outputs are of stored values: zero points play no part
+ */
+struct npu_conv {
+	u32 op;
+	const struct npu_tensor *in, *out, *bias, *weights;
+	u32 pad, pool;
+	u32 input;
+	struct npu_window window;
+	struct npu_kernels kernels;
+	u32 h, w;
+	double multiplier;
+	bool raw;
+
+	/* Worked out by npu_conv_layer(): blocks as in struct npu_packing ... */
+	u32 k, c, blocks, block_channels, repeat;
+	/* ... and kernels with weights beyond INT8 that the NPU cannot do. */
+	u32 *bad;
+	u32 bad_count;
+	struct npu_channel *channel;
+	bool *constant;
+};
+
+/* Appends the layer; 0 or a negative errno. */
+int npu_conv_layer(struct npu_opt *opt, struct npu_conv *conv);
+
+#endif /* NPU_CONV_H */

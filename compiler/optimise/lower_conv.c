@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+/* Convolutions and fully connected layers. */
+#include "conv.h"
+
+static void set_geometry(struct npu_opt *opt, struct npu_conv *conv)
+{
+	const struct npu_value *value = &opt->net->value[conv->input];
+	const struct npu_tensor *weights = conv->weights;
+	const struct npu_op *op = &opt->graph->op[conv->op];
+	u32 nhwc[4];
+
+	conv->kernels.k = weights->dim[0];
+	conv->window = op->window;
+	npu_tensor_nhwc(npu_op_output(opt->graph, op), nhwc);
+	conv->h = nhwc[1];
+	conv->w = nhwc[2];
+	if (op->kind != NPU_OP_FULLY_CONNECTED) {
+		conv->kernels.r = weights->dim[1];
+		conv->kernels.s = weights->dim[2];
+		conv->kernels.channels = weights->dim[3];
+		conv->kernels.groups = op->groups;
+		return;
+	}
+	/* Several rows are the pixels of a 1 x 1 convolution, one row is a kernel over the plane. */
+	conv->kernels.groups = 1;
+	if (npu_fully_connected_rows(opt->graph, op) > 1) {
+		conv->kernels.r = conv->kernels.s = 1;
+		conv->h = value->h;
+		conv->w = value->w;
+	} else {
+		conv->kernels.r = value->h;
+		conv->kernels.s = value->w;
+		conv->h = conv->w = 1;
+	}
+	conv->kernels.channels = weights->dim[1] / (conv->kernels.r * conv->kernels.s);
+	conv->window.r = conv->kernels.r;
+	conv->window.s = conv->kernels.s;
+}
+
+int npu_lower_conv(struct npu_opt *opt, u32 op)
+{
+	const struct npu_graph *graph = opt->graph;
+	const struct npu_op *o = &graph->op[op];
+	u32 pad = opt->op[op].pad;
+	u32 in = pad == NPU_NONE ? o->input[0] : graph->op[pad].input[0];
+	struct npu_conv conv = {
+		.op = op,
+		.in = &graph->tensor[in],
+		.out = npu_op_output(graph, o),
+		.weights = npu_op_input(graph, o, 1),
+		.bias = npu_op_input(graph, o, 2),
+		.pad = pad,
+		.pool = opt->op[op].pool,
+		.input = npu_opt_value(opt, in),
+	};
+
+	conv.kernels.data = conv.weights->data;
+	conv.kernels.is_unsigned = conv.weights->dtype == NPU_U8;
+	conv.kernels.zero = conv.weights->quant.zero;
+	conv.kernels.zero_count = conv.weights->quant.count;
+	set_geometry(opt, &conv);
+	return npu_conv_layer(opt, &conv);
+}

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Which operators the NPU does: one table for the passes, for --supported-ops and for the reasons in
+ * reports.
+ */
+#include "optimise.h"
+
+#include "../npu_compiler.h"
+
+#include <math.h>
+
+static const char *check_tensors(const struct npu_opt *opt, const struct npu_op *op, u32 inputs)
+{
+	const struct npu_graph *graph = opt->graph;
+	u32 i, nhwc[4];
+
+	for (i = 0; i <= inputs; i++) {
+		const struct npu_tensor *t = i < inputs ? npu_op_input(graph, op, i)
+							: npu_op_output(graph, op);
+
+		if (!t || !npu_is_quantised(t))
+			return "operands are not INT8 or UINT8 with one scale";
+		npu_tensor_nhwc(t, nhwc);
+		if (nhwc[0] != 1)
+			return "more than one image";
+		if (nhwc[1] > NPU_MAX_EXTENT || nhwc[2] > NPU_MAX_EXTENT ||
+		    (nhwc[3] > NPU_MAX_EXTENT && op->kind != NPU_OP_FULLY_CONNECTED))
+			return "larger than 8192 in one dimension";
+	}
+	return NULL;
+}
+
+static const char *check_conv(const struct npu_opt *opt, const struct npu_op *op)
+{
+	const struct npu_window *w = &op->window;
+	const char *reason = check_tensors(opt, op, 1);
+
+	if (reason)
+		return reason;
+	if (npu_op_input(opt->graph, op, 0)->data)
+		return "constant input";
+	if (w->r > NPU_CONV_MAX_KERNEL || w->s > NPU_CONV_MAX_KERNEL)
+		return "kernel larger than 32";
+	if (w->stride_y > NPU_CONV_MAX_STRIDE || w->stride_x > NPU_CONV_MAX_STRIDE)
+		return "stride larger than 8";
+	if (w->dilation_y > NPU_CONV_MAX_DILATION || w->dilation_x > NPU_CONV_MAX_DILATION)
+		return "dilation larger than 32";
+	if (w->pad_top > NPU_CONV_MAX_PAD || w->pad_left > NPU_CONV_MAX_PAD ||
+	    w->pad_bottom > NPU_CONV_MAX_PAD || w->pad_right > NPU_CONV_MAX_PAD)
+		return "padding larger than 31";
+	return NULL;
+}
+
+/* The shape that features have in front of dropped reshapes. */
+static void shape_before_reshapes(const struct npu_opt *opt, u32 tensor, u32 nhwc[4])
+{
+	const struct npu_graph *graph = opt->graph;
+
+	while (opt->tensor[tensor].producer != NPU_NONE &&
+	       graph->op[opt->tensor[tensor].producer].kind == NPU_OP_RESHAPE)
+		tensor = graph->op[opt->tensor[tensor].producer].input[0];
+	npu_tensor_nhwc(&graph->tensor[tensor], nhwc);
+}
+
+static const char *check_fully_connected(const struct npu_opt *opt, const struct npu_op *op)
+{
+	const struct npu_tensor *weights = npu_op_input(opt->graph, op, 1);
+	const char *reason = check_tensors(opt, op, 1);
+	u32 nhwc[4], rows = npu_fully_connected_rows(opt->graph, op);
+
+	if (reason)
+		return reason;
+	if (npu_op_input(opt->graph, op, 0)->data)
+		return "constant input";
+	if (!weights->data)
+		return "weights are not constant";
+	if (weights->dim[0] > NPU_MAX_EXTENT || rows > NPU_MAX_EXTENT)
+		return "more than 8192 outputs or rows";
+	shape_before_reshapes(opt, op->input[0], nhwc);
+	if (weights->dim[1] <= NPU_MAX_EXTENT)
+		return NULL;
+	if (rows > 1 || nhwc[1] > NPU_CONV_MAX_KERNEL || nhwc[2] > NPU_CONV_MAX_KERNEL ||
+	    nhwc[3] > NPU_MAX_EXTENT)
+		return "more than 8192 inputs that are no plane of at most 32 x 32";
+	return NULL;
+}
+
+static const char *check_max_pool(const struct npu_opt *opt, const struct npu_op *op)
+{
+	const struct npu_window *w = &op->window;
+	const char *reason = check_tensors(opt, op, 1);
+
+	if (reason)
+		return reason;
+	if (w->r > NPU_PDP_MAX_KERNEL || w->s > NPU_PDP_MAX_KERNEL)
+		return "window larger than 8";
+	if (w->stride_y > NPU_PDP_MAX_STRIDE || w->stride_x > NPU_PDP_MAX_STRIDE)
+		return "stride larger than 16";
+	if (w->pad_top > NPU_PDP_MAX_PAD || w->pad_left > NPU_PDP_MAX_PAD ||
+	    w->pad_bottom > NPU_PDP_MAX_PAD || w->pad_right > NPU_PDP_MAX_PAD)
+		return "padding larger than 7";
+	return NULL;
+}
+
+/* One rounding for exact averages: a convolution with a kernel of ones. */
+static const char *check_average_pool(const struct npu_opt *opt, const struct npu_op *op)
+{
+	const struct npu_window *w = &op->window;
+	const char *reason = check_conv(opt, op);
+
+	if (reason)
+		return reason;
+	if (w->pad_top || w->pad_left || w->pad_bottom || w->pad_right)
+		return "an average that leaves out padding divides by different counts";
+	return NULL;
+}
+
+static const char *check_mean(const struct npu_opt *opt, const struct npu_op *op)
+{
+	const struct npu_tensor *in = npu_op_input(opt->graph, op, 0);
+	const char *reason = check_tensors(opt, op, 1);
+	u32 nhwc[4];
+
+	if (reason)
+		return reason;
+	npu_tensor_nhwc(in, nhwc);
+	if (in->rank != 4 || op->axes != (1u << 1 | 1u << 2))
+		return "mean over other dimensions than height and width";
+	if (nhwc[1] > NPU_CONV_MAX_KERNEL || nhwc[2] > NPU_CONV_MAX_KERNEL)
+		return "plane larger than 32 x 32";
+	return NULL;
+}
+
+static const char *check_elementwise(const struct npu_opt *opt, const struct npu_op *op)
+{
+	const char *reason = check_tensors(opt, op, 2);
+	const struct npu_tensor *a, *b, *out;
+	u32 na[4], nb[4];
+
+	if (reason)
+		return reason;
+	a = npu_op_input(opt->graph, op, 0);
+	b = npu_op_input(opt->graph, op, 1);
+	out = npu_op_output(opt->graph, op);
+	if (a->data || b->data)
+		return "constant operand";
+	npu_tensor_nhwc(a, na);
+	npu_tensor_nhwc(b, nb);
+	if (memcmp(na, nb, sizeof(na)))
+		return "operands are broadcast";
+	if (op->kind != NPU_OP_MINIMUM && op->kind != NPU_OP_MAXIMUM)
+		return NULL;
+	if (a->quant.scale[0] != b->quant.scale[0] || a->quant.scale[0] != out->quant.scale[0] ||
+	    npu_stored_zero(a) != npu_stored_zero(b) || npu_stored_zero(a) != npu_stored_zero(out))
+		return "operands have different scales";
+	return NULL;
+}
+
+static const char *check_unary(const struct npu_opt *opt, const struct npu_op *op)
+{
+	if (npu_op_input(opt->graph, op, 0)->data)
+		return "constant input";
+	return check_tensors(opt, op, 1);
+}
+
+static const char *check_concat(const struct npu_opt *opt, const struct npu_op *op)
+{
+	const struct npu_tensor *out = npu_op_output(opt->graph, op);
+	const char *reason = check_tensors(opt, op, op->input_count);
+	u32 i, nhwc[4];
+
+	if (reason)
+		return reason;
+	if (out->rank != 4 || op->axis != 3)
+		return "concatenation in another dimension than channels";
+	for (i = 0; i < op->input_count; i++) {
+		if (npu_op_input(opt->graph, op, i)->data)
+			return "constant operand";
+		npu_tensor_nhwc(npu_op_input(opt->graph, op, i), nhwc);
+		if (i + 1 < op->input_count && nhwc[3] % opt->config->atom)
+			return "channels of an operand are no multiple of the memory atom";
+	}
+	return NULL;
+}
+
+const struct npu_op_support npu_op_support[NPU_OP_COUNT] = {
+	[NPU_OP_CONV] = { "convolution + SDP",
+			  "kernel <= 32, stride <= 8, dilation <= 32, padding <= 31; depthwise and "
+			  "grouped in blocks of channels",
+			  check_conv, npu_lower_conv },
+	[NPU_OP_FULLY_CONNECTED] = { "convolution + SDP",
+				     "<= 8192 inputs, or a plane of <= 32 x 32; constant weights",
+				     check_fully_connected, npu_lower_conv },
+	[NPU_OP_MAX_POOL] = { "PDP", "window <= 8, stride <= 16, padding <= 7", check_max_pool,
+			      npu_lower_max_pool },
+	[NPU_OP_AVERAGE_POOL] = { "convolution + SDP", "window <= 32, stride <= 8, no padding",
+				  check_average_pool, npu_lower_average },
+	[NPU_OP_MEAN] = { "convolution + SDP", "over height and width <= 32", check_mean,
+			  npu_lower_average },
+	[NPU_OP_ADD] = { "SDP", "same shapes, no constants; fused into a convolution where exact",
+			 check_elementwise, npu_lower_add },
+	[NPU_OP_SUB] = { "SDP", "same shapes, no constants", check_elementwise, npu_lower_add },
+	[NPU_OP_MINIMUM] = { "SDP", "same shapes and scales, no constants", check_elementwise,
+			     npu_lower_min_max },
+	[NPU_OP_MAXIMUM] = { "SDP", "same shapes and scales, no constants", check_elementwise,
+			     npu_lower_min_max },
+	[NPU_OP_RELU] = { "SDP", "ReLU, ReLU6, ReLU -1..1", check_unary, npu_lower_requantise },
+	[NPU_OP_QUANTIZE] = { "SDP",
+			      "between INT8 and UINT8; nothing to do where only the zero "
+			      "point moves by 128",
+			      check_unary, npu_lower_requantise },
+	[NPU_OP_CONCAT] = { "none (in place) or SDP",
+			    "channels; all but the last operand in whole memory atoms",
+			    check_concat, npu_lower_concat },
+	[NPU_OP_RESHAPE] = { "none (dropped)", "where features keep their layout" },
+};
+
+int npu_pass_support(struct npu_opt *opt)
+{
+	u32 i;
+
+	for (i = 0; i < opt->graph->op_count; i++) {
+		const struct npu_op *op = &opt->graph->op[i];
+		const struct npu_op_support *row = &npu_op_support[op->kind];
+
+		opt->op[i].cpu_reason = row->lower ? row->check(opt, op)
+						   : "the NPU has no unit for this operator";
+	}
+	return 0;
+}
+
+void npu_supported_ops(const struct nvdla_config *config, FILE *out)
+{
+	u32 i;
+
+	fprintf(out, "%s: INT8 and UINT8, one image, dimensions <= %u\n", config->name,
+		NPU_MAX_EXTENT);
+	fprintf(out, "%-18s %-24s %s\n", "OPERATOR", "UNIT", "WHERE");
+	for (i = 0; i < NPU_OP_COUNT; i++)
+		fprintf(out, "%-18s %-24s %s\n", npu_op_names[i],
+			npu_op_support[i].unit ? npu_op_support[i].unit : "CPU",
+			npu_op_support[i].limits ? npu_op_support[i].limits : "");
+	fprintf(out, "What does not fit becomes a CPU step of the program.\n");
+}
