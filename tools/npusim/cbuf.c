@@ -41,9 +41,7 @@ void sim_releases_clear(struct sim_releases *q)
 
 u8 *sim_cbuf_entry(struct npusim *sim, u32 entry)
 {
-	if (entry >= sim->conv.cbuf_entries)
-		return NULL;
-	return sim->conv.cbuf + (size_t)entry * sim->config->entry_bytes;
+	return sim->conv.cbuf + (size_t)(entry % sim->conv.cbuf_entries) * sim->config->entry_bytes;
 }
 
 u32 sim_ring_wrap(u32 index, u32 size)
@@ -82,6 +80,7 @@ void sim_conv_reset(struct npusim *sim)
 	c->csc_free = sim->now;
 	c->computing = false;
 	c->left_atoms = 0;
+	c->left_intr = false;
 }
 
 void sim_conv_destroy(struct npusim *sim)

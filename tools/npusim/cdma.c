@@ -92,8 +92,7 @@ static void store_line(struct npusim *sim, const s8 *from, u32 width, u32 surfac
 		struct atom_place p = place(c, width, surfaces, surface, x);
 		u8 *entry = sim_cbuf_entry(sim, sim_ring_wrap(index + p.entry, size));
 
-		if (entry)
-			memcpy(entry + p.byte, from + (size_t)x * c->atom, c->atom);
+		memcpy(entry + p.byte, from + (size_t)x * c->atom, c->atom);
 	}
 }
 
@@ -280,22 +279,12 @@ static void store_weights(struct npusim *sim, u32 entries)
 
 	addr = (addr & ~(u64)(sim->config->atom - 1)) + (u64)c->weights_fetched * bytes;
 	while (entries) {
+		u32 first = (base + c->weight.write) % c->cbuf_entries;
 		u32 run = min(entries, size - c->weight.write);
-		u32 first = base + c->weight.write;
-		u8 *to = sim_cbuf_entry(sim, first);
 
-		/* Banks that do not exist take nothing: what would go there is lost. */
-		if (first + run > c->cbuf_entries && to)
-			run = c->cbuf_entries - first;
-		if (to) {
-			sim_dma_read(sim, NPUSIM_CDMA_WEIGHT, addr, to, (size_t)run * bytes);
-		} else {
-			run = min(run, 256u);
-			to = sim_scratch(sim, 0, (size_t)run * bytes);
-			if (to)
-				sim_dma_read(sim, NPUSIM_CDMA_WEIGHT, addr, to,
-					     (size_t)run * bytes);
-		}
+		run = min(run, c->cbuf_entries - first);
+		sim_dma_fetch(sim, NPUSIM_CDMA_WEIGHT, addr, sim_cbuf_entry(sim, first),
+			      (size_t)run * bytes);
 		c->weight.write = sim_ring_wrap(c->weight.write + run, size);
 		addr += (u64)run * bytes;
 		entries -= run;
@@ -316,14 +305,49 @@ static u32 next_weights(const struct npusim *sim)
 	return (u32)(end - c->weights_fetched);
 }
 
-/* Free entries now, after taking back what is needed for at least one. */
+/*
+ * Ask for more weights, 8 atoms a request and aligned to that, while what is asked for and not
+ * released fits the banks and a little more.
+ */
+static void request_weights(struct npusim *sim, u32 size)
+{
+	struct sim_conv *c = &sim->conv;
+	const struct nvdla_config *cfg = sim->config;
+	u32 per_entry = cfg->entry_bytes / cfg->atom;
+	u32 total = F(D_WEIGHT_BYTES, WEIGHT_BYTES) / cfg->atom;
+	u64 limit = (u64)size * per_entry + 8 * cfg->atom / cfg->atomic_c;
+	u64 sum = (u64)c->weight.held * per_entry + c->weights_requested -
+		  (u64)c->weights_fetched * per_entry;
+
+	while (c->weights_requested < total) {
+		u32 address = F(D_WEIGHT_ADDR_LOW, WEIGHT_ADDR_LOW) / cfg->atom;
+		u32 run = 8 - (address + c->weights_requested) % 8;
+
+		run = min(run, total - c->weights_requested);
+		if (sum + run > limit)
+			break;
+		sum += run;
+		c->weights_requested += run;
+		sim_dma_count(sim, NPUSIM_CDMA_WEIGHT, (u64)run * cfg->atom);
+	}
+}
+
+/* Entries that can be fetched now, after taking back what is needed for at least one. */
 static u32 room_for_weights(struct npusim *sim, u32 size)
 {
 	struct sim_conv *c = &sim->conv;
+	u32 per_entry = sim->config->entry_bytes / sim->config->atom, asked;
+	u32 need = 1;
 
-	if (!make_room(&c->weight, size, 1, &c->wt_front))
-		return 0;
-	return size - c->weight.held;
+	for (;;) {
+		if (!make_room(&c->weight, size, need, &c->wt_front))
+			return 0;
+		request_weights(sim, size);
+		asked = c->weights_requested / per_entry - c->weights_fetched;
+		if (asked)
+			return min(asked, size - c->weight.held);
+		need = size - c->weight.held + 1;
+	}
 }
 
 bool sim_cdma_weights(struct npusim *sim)
@@ -379,6 +403,7 @@ static void cdma_start(struct npusim *sim)
 	data_reuse = F(D_MISC_CFG, DATA_REUSE) && c->last_skip_data && c->last_mode == mode;
 	weight_reuse = F(D_MISC_CFG, WEIGHT_REUSE) && c->last_skip_weight;
 	c->rows_fetched = c->weights_fetched = c->groups_fetched = 0;
+	c->weights_requested = 0;
 	c->dat_front = c->wt_front = sim->now + sim_cdma_head(sim);
 
 	if (data_bank != c->dat_last_bank)

@@ -310,54 +310,92 @@ static int job_memory(struct npusim *sim, struct conv_job *j)
 	return 0;
 }
 
-/* Atoms that CACC can keep when SDP wants no more: the delivery buffer. */
+/* Atoms that CACC can keep when SDP takes none: its delivery buffer. */
 static u64 cacc_capacity(const struct npusim *sim)
 {
-	return 2 * sim->config->atomic_k + 16;
+	const struct nvdla_config *c = sim->config;
+
+	return (c->atomic_c / c->atomic_k == 4 ? 4 : 2) * c->atomic_k;
 }
 
-static void conv_run(struct npusim *sim)
+/* SDP takes atoms, delivered until @when; the interrupt comes with the last one. */
+static void deliver(struct npusim *sim, u64 when)
 {
 	struct sim_conv *c = &sim->conv;
-	struct conv_job j = { .mac_a = sim_unit_ready(sim, SIM_CMAC_A),
-			      .mac_b = sim_unit_ready(sim, SIM_CMAC_B) };
 	u32 k_max = sim->config->atomic_k;
-	struct sim_cube32 flying;
-	struct sim_task_stats stats = { 0 };
-	u64 atoms, taken;
+	struct sim_cube32 flying = {
+		.width = c->left_width,
+		.height = c->left_height,
+		.surfaces = (u32)DIV_ROUND_UP(c->left_atoms, (u64)c->left_width * c->left_height),
+		.atoms = c->left_atoms,
+		.lanes = k_max,
+		.data = c->left,
+	};
+	u64 taken = sim_post_flying(sim, &flying, when);
 
-	c->computing = true;
-	sim_csc_shape(sim, csc_regs(sim), &j.s);
-	if (impossible(sim, &j.s))
-		return;
-	if (!j.mac_a && !j.mac_b) {
+	c->left_atoms -= taken;
+	memmove(c->left, c->left + taken * k_max, (size_t)c->left_atoms * k_max * sizeof(s32));
+	if (!c->left_atoms && c->left_intr) {
+		c->left_intr = false;
+		sim_event_add(sim, when, SIM_EVENT_INTR, NVDLA_INTR_CACC + c->left_group, NULL);
+	}
+}
+
+/* Set the job up; false when the hardware, or this model, cannot do it. */
+static bool job_init(struct npusim *sim, struct conv_job *j)
+{
+	sim_csc_shape(sim, csc_regs(sim), &j->s);
+	j->mac_a = sim_unit_ready(sim, SIM_CMAC_A);
+	j->mac_b = sim_unit_ready(sim, SIM_CMAC_B);
+	if (impossible(sim, &j->s))
+		return false;
+	if (!j->mac_a && !j->mac_b) {
 		sim_hang(sim, "CSC", "has sent its input to MAC arrays that were not enabled");
-		return;
+		return false;
 	}
-	j.stride = lane_stride(&j.s);
-	j.at_once = groups_at_once(sim, &j.s);
-	if (job_memory(sim, &j)) {
+	j->stride = lane_stride(&j->s);
+	j->at_once = groups_at_once(sim, &j->s);
+	if (job_memory(sim, j)) {
 		sim_hang(sim, "CSC", "asks for more output than the model has memory for");
-		return;
+		return false;
 	}
-	if (j.mac_a)
+	return true;
+}
+
+static void start_compute_units(struct npusim *sim, const struct conv_job *j)
+{
+	if (j->mac_a)
 		sim_unit_start(sim, SIM_CMAC_A);
-	if (j.mac_b)
+	if (j->mac_b)
 		sim_unit_start(sim, SIM_CMAC_B);
 	sim_unit_start(sim, SIM_CACC);
+}
+
+/* @sdp: SDP is ready; else the result fits CACC and stays there. */
+static void conv_run(struct npusim *sim, bool sdp)
+{
+	struct sim_conv *c = &sim->conv;
+	struct sim_task_stats stats = { 0 };
+	struct conv_job j = { 0 };
+
+	c->computing = true;
+	if (!job_init(sim, &j))
+		return;
+	start_compute_units(sim, &j);
 	j.truncate = SIM_FIELD(&sim->unit[SIM_CACC].regs, CACC, D_CLIP_CFG, CLIP_TRUNCATE);
 	j.clock.compute = max(c->csc_free, c->slices_ready);
-	j.clock.deliver = 0;
-	j.rate = sim_post_rate(sim);
+	if (sdp)
+		j.rate = sim_post_rate(sim);
 	run_groups(sim, &j);
-
-	atoms = (u64)j.done_groups * j.s.positions + c->left_atoms;
 	sim->counters.macs += (u64)j.s.length * j.s.kernels * j.s.positions;
-	flying = (struct sim_cube32){ j.s.out_width, j.s.out_height, j.s.groups,
-				      atoms,	     k_max,	     c->left };
-	taken = sim_post_flying(sim, &flying, j.clock.deliver);
-	c->left_atoms = atoms - taken;
-	memmove(c->left, c->left + taken * k_max, (size_t)c->left_atoms * k_max * sizeof(s32));
+
+	c->left_atoms += (u64)j.done_groups * j.s.positions;
+	c->left_width = j.s.out_width;
+	c->left_height = j.s.out_height;
+	c->left_intr = j.done_groups == j.s.groups;
+	c->left_group = sim->unit[SIM_CACC].consumer;
+	if (sdp)
+		deliver(sim, max(j.clock.deliver, sim->now));
 
 	if (j.done_groups < j.s.groups) {
 		sim_hang(sim, "CSC", "waits for the weights of kernel group %u of %u",
@@ -371,14 +409,11 @@ static void conv_run(struct npusim *sim)
 	}
 	csc_finish(sim, &j);
 	sim_stat(&stats, NVDLA_CACC_D_OUT_SATURATION, j.saturated);
-	if (!c->left_atoms)
-		sim_event_add(sim, j.clock.deliver, SIM_EVENT_INTR,
-			      NVDLA_INTR_CACC + sim->unit[SIM_CACC].consumer, NULL);
 	sim_event_add(sim, j.clock.deliver, SIM_EVENT_DONE, SIM_CACC, &stats);
 }
 
-/* All that one operation needs is there? */
-static bool conv_can_run(struct npusim *sim)
+/* Input and the first weights of CSC's operation are there, and CACC is enabled? */
+static bool conv_has_input(struct npusim *sim)
 {
 	struct sim_conv *c = &sim->conv;
 	u32 height = SIM_FIELD(csc_regs(sim), CSC, D_DATAIN_SIZE_EXT_0, DATAIN_HEIGHT_EXT) + 1;
@@ -393,21 +428,45 @@ static bool conv_can_run(struct npusim *sim)
 		sim_hang(sim, "CSC", "waits for weights");
 		return false;
 	}
-	return sim_unit_ready(sim, SIM_CACC) && sim_post_flying_ready(sim);
+	return sim_unit_ready(sim, SIM_CACC);
+}
+
+/* The result is so small that CSC need not wait for SDP? */
+static bool fits_cacc(const struct npusim *sim)
+{
+	struct sim_csc_shape s;
+
+	sim_csc_shape(sim, csc_regs(sim), &s);
+	return (u64)s.groups * s.positions + sim->conv.left_atoms <= cacc_capacity(sim);
+}
+
+/* What an operation has left in CACC goes on when SDP is ready for all of its own. */
+static bool deliver_left(struct npusim *sim)
+{
+	struct sim_conv *c = &sim->conv;
+
+	if (!c->left_atoms || !sim_post_flying_ready(sim) || sim_post_atoms(sim) > c->left_atoms)
+		return false;
+	deliver(sim, sim->now + (c->left_atoms * sim_post_rate(sim).atom_256 >> 8));
+	return true;
 }
 
 bool sim_conv_step(struct npusim *sim)
 {
-	bool moved = sim_cdma_step(sim);
+	bool moved = sim_cdma_step(sim), sdp;
 
 	if (sim_unit_ready(sim, SIM_CSC)) {
 		csc_start(sim);
 		moved = true;
 	}
 	moved |= agree_on_banks(sim);
-	if (conv_can_run(sim)) {
-		conv_run(sim);
-		moved = true;
+	moved |= deliver_left(sim);
+	if (conv_has_input(sim)) {
+		sdp = sim_post_flying_ready(sim);
+		if (sdp || fits_cacc(sim)) {
+			conv_run(sim, sdp);
+			moved = true;
+		}
 	}
 	return moved;
 }

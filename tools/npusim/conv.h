@@ -21,11 +21,10 @@ bool sim_releases_pop(struct sim_releases *q, struct sim_release *out);
 bool sim_releases_empty(const struct sim_releases *q);
 void sim_releases_clear(struct sim_releases *q);
 
-/*
- * CBUF addresses.  @index counts entries from the start of the region and is below twice the
- * region's size (wrong programming may exceed it; then the address is cut to what exists).
- */
-u8 *sim_cbuf_entry(struct npusim *sim, u32 entry); /* NULL where there is no such entry */
+/* An entry; addresses have as many bits as there are entries, higher ones are cut. */
+u8 *sim_cbuf_entry(struct npusim *sim, u32 entry);
+
+/* An index in a region of @size entries wraps once, as the hardware's adders do. */
 u32 sim_ring_wrap(u32 index, u32 size);
 
 /* cdma.c */
@@ -50,8 +49,6 @@ struct sim_convert {
 s8 sim_convert(const struct sim_convert *cvt, s32 value, s32 offset);
 
 /* cdma_pixel.c */
-struct sim_pixel_line; /* private */
-bool sim_pixel_format_known(u32 format);
 /* Write line @row of the image into CBUF from entry @index of the data ring on. */
 int sim_pixel_fetch(struct npusim *sim, u32 row, u32 index, u32 size);
 /* Bytes that the bus carries for one line. */

@@ -84,8 +84,7 @@ static void read_weights(struct weight_reader *r, s16 *out, u32 count)
 
 	while (count) {
 		u32 run = min(count, bytes - r->byte), i;
-		/* CSC's addresses have as many bits as CBUF has entries. */
-		u32 entry = (r->base + r->index) % r->sim->conv.cbuf_entries;
+		u32 entry = r->base + r->index;
 		const s8 *from = (const s8 *)sim_cbuf_entry(r->sim, entry) + r->byte;
 
 		for (i = 0; i < run; i++)
@@ -139,7 +138,7 @@ static const s8 *feature_lanes(struct npusim *sim, const struct sim_csc_shape *s
 		       lanes * columns * 2 <= c->entry_bytes)
 			columns *= 2;
 	entry = sim->conv.data.read + block * s->width + (u32)row * s->eps + (u32)x / columns;
-	entry = sim_ring_wrap(entry, size) % sim->conv.cbuf_entries;
+	entry = sim_ring_wrap(entry, size);
 	return (const s8 *)sim_cbuf_entry(sim, entry) +
 	       (u32)x % columns * (c->entry_bytes / columns);
 }
@@ -194,7 +193,7 @@ static s16 *put_pixels(struct npusim *sim, const struct sim_csc_shape *s, s16 *t
 		u32 run = min(lanes, bytes - byte % bytes);
 		u32 entry = sim->conv.data.read + row * s->eps + byte / bytes;
 
-		entry = sim_ring_wrap(entry, size) % sim->conv.cbuf_entries;
+		entry = sim_ring_wrap(entry, size);
 		to = put_lanes(to, (const s8 *)sim_cbuf_entry(sim, entry) + byte % bytes, run);
 		byte += run;
 		lanes -= run;

@@ -54,15 +54,20 @@ static u64 bus_address(const struct npusim *sim, u64 addr)
 int sim_dma_read(struct npusim *sim, enum npusim_engine engine, u64 addr, void *buf, size_t len)
 {
 	u64 beat = sim->config->dbb_bytes;
-	u64 from, to;
+	u64 from = addr & ~(beat - 1), to = (addr + len + beat - 1) & ~(beat - 1);
+
+	if (len)
+		sim_dma_count(sim, engine, to - from);
+	return sim_dma_fetch(sim, engine, addr, buf, len);
+}
+
+int sim_dma_fetch(struct npusim *sim, enum npusim_engine engine, u64 addr, void *buf, size_t len)
+{
 	int error;
 
 	if (!len)
 		return 0;
 	addr = bus_address(sim, addr);
-	from = addr & ~(beat - 1);
-	to = (addr + len + beat - 1) & ~(beat - 1);
-	sim->counters.bytes[engine] += to - from;
 	if (!guard_allows(sim, addr, len, NPUSIM_GUARD_READ)) {
 		memset(buf, 0, len);
 		return fault(sim, -EACCES, engine, addr, len, false);

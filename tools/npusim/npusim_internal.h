@@ -101,6 +101,9 @@ int sim_dma_read(struct npusim *sim, enum npusim_engine engine, u64 addr, void *
 int sim_dma_write(struct npusim *sim, enum npusim_engine engine, u64 addr, const void *buf,
 		  size_t len);
 
+/* A read whose bytes are counted apart, by sim_dma_count(). */
+int sim_dma_fetch(struct npusim *sim, enum npusim_engine engine, u64 addr, void *buf, size_t len);
+
 /* Count bytes that the bus carries but the model need not fetch (for instance read again). */
 void sim_dma_count(struct npusim *sim, enum npusim_engine engine, u64 bytes);
 

@@ -86,6 +86,11 @@ bool sim_post_flying_ready(struct npusim *sim)
 	return sdp_ready(sim, true);
 }
 
+u64 sim_post_atoms(const struct npusim *sim)
+{
+	return sim_sdp_atoms(sim, &sim->unit[SIM_SDP].regs);
+}
+
 struct sim_sdp_rate sim_post_rate(const struct npusim *sim)
 {
 	return sim_sdp_flying_rate(sim, &sim->unit[SIM_SDP].regs, &sim->unit[SIM_SDP_RDMA].regs);

@@ -8,6 +8,9 @@
 /* SDP is enabled in flying mode, with all that it needs behind and beside it. */
 bool sim_post_flying_ready(struct npusim *sim);
 
+/* Atoms that SDP will take, when it is ready. */
+u64 sim_post_atoms(const struct npusim *sim);
+
 /* How fast SDP will take atoms from CACC. */
 struct sim_sdp_rate sim_post_rate(const struct npusim *sim);
 

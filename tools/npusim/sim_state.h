@@ -123,6 +123,7 @@ struct sim_conv {
 	u32 last_mode; /* kind of the operation before: feature or pixel */
 	u32 rows_fetched; /* of the current data fetch */
 	u32 weights_fetched; /* entries of the current weight fetch */
+	u32 weights_requested; /* atoms asked for, some of which may wait for room */
 	u32 groups_fetched; /* kernel groups announced to CSC */
 	u64 dat_front; /* cycle at which the data fetch has come so far */
 	u64 wt_front;
@@ -148,10 +149,13 @@ struct sim_conv {
 	/* arrival of kernel groups: kernels and cycle */
 	struct sim_releases arrivals;
 
-	/* CACC: atoms that SDP has not taken */
+	/* CACC: atoms that SDP has not taken, and the interrupt owed when it has taken them */
 	s32 *left;
 	u64 left_atoms;
 	u64 left_capacity;
+	u32 left_width, left_height;
+	bool left_intr;
+	u32 left_group;
 };
 
 /* The whole device. */
