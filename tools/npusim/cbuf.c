@@ -64,6 +64,8 @@ void sim_conv_reset(struct npusim *sim)
 	ring_reset(&c->data);
 	ring_reset(&c->weight);
 	sim_releases_clear(&c->arrivals);
+	sim_releases_clear(&c->lines);
+	c->wake = 0;
 	c->dat = c->wt = SIM_FETCH_IDLE;
 	/* No operation has these banks: the first one always sets up the rings. */
 	c->dat_last_bank = c->wt_last_data_bank = c->wt_last_weight_bank = 31;
@@ -75,7 +77,7 @@ void sim_conv_reset(struct npusim *sim)
 	c->csc_last_kernels = c->csc_last_weight_entries = 0;
 	c->slices = 0;
 	c->kernels = 0;
-	c->slices_ready = sim->now;
+	c->slices_ready = c->kernels_ready = sim->now;
 	c->dat_front = c->wt_front = sim->now;
 	c->csc_free = sim->now;
 	c->computing = false;
@@ -90,6 +92,7 @@ void sim_conv_destroy(struct npusim *sim)
 	free(c->data.releases.item);
 	free(c->weight.releases.item);
 	free(c->arrivals.item);
+	free(c->lines.item);
 	free(c->left);
 	free(c->cbuf);
 }

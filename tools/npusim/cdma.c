@@ -210,9 +210,8 @@ static bool data_step(struct npusim *sim)
 		c->data.write = sim_ring_wrap(c->data.write + (u32)entries, size);
 		c->data.held += (u32)entries;
 		c->rows_fetched += count;
-		c->slices += count;
 		c->dat_front += sim_read_cycles(sim, data_bytes(sim, &f, count));
-		c->slices_ready = c->dat_front;
+		sim_releases_push(&c->lines, c->dat_front, count);
 	}
 	if (c->rows_fetched == rows) {
 		data_done(sim, c->dat_front);

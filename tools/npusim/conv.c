@@ -22,6 +22,21 @@ static void give_back(struct sim_ring *ring, u64 when, u32 entries)
 		sim_releases_push(&ring->releases, when, entries);
 }
 
+/* Have @needed lines of input available; false when they have not been fetched. */
+static bool await_lines(struct npusim *sim, u32 needed)
+{
+	struct sim_conv *c = &sim->conv;
+	struct sim_release r;
+
+	while (c->slices < needed) {
+		if (!sim_releases_pop(&c->lines, &r))
+			return false;
+		c->slices += r.entries;
+		c->slices_ready = max(c->slices_ready, r.when);
+	}
+	return true;
+}
+
 /* What the operation before has kept and this one does not want goes back to CDMA. */
 static void release_leftovers(struct npusim *sim, const struct sim_csc_shape *s, u32 mode)
 {
@@ -30,6 +45,7 @@ static void release_leftovers(struct npusim *sim, const struct sim_csc_shape *s,
 	u32 weight_size = sim_bank_entries(sim, s->weight_bank);
 
 	if ((!s->data_reuse || mode != c->csc_last_mode) && c->csc_last_slices) {
+		await_lines(sim, c->csc_last_slices);
 		c->slices -= min(c->csc_last_slices, c->slices);
 		c->data.read = sim_ring_wrap(c->data.read + c->csc_last_slice_entries, data_size);
 		give_back(&c->data, sim->now, c->csc_last_slice_entries);
@@ -54,7 +70,6 @@ static void csc_start(struct npusim *sim)
 			 s.weight_bank != c->csc_last_weight_bank;
 	c->csc_free = sim->now;
 	c->computing = false;
-	c->group_next = 0;
 }
 
 /* A change of banks: CSC and CDMA agree, and the rings start again. */
@@ -69,6 +84,7 @@ static bool agree_on_banks(struct npusim *sim)
 	if (data) {
 		c->data.write = c->data.read = c->data.held = 0;
 		sim_releases_clear(&c->data.releases);
+		sim_releases_clear(&c->lines);
 		c->slices = 0;
 		c->dat = SIM_FETCH_BUSY;
 		c->dat_front = max(c->dat_front, sim->now + sim_cdma_head(sim));
@@ -82,8 +98,8 @@ static bool agree_on_banks(struct npusim *sim)
 	return true;
 }
 
-/* Kernel groups that have arrived by now or will, without more fetching. */
-static bool next_arrival(struct npusim *sim, u64 *ready)
+/* Take note of the next kernel group that has arrived or will, without more fetching. */
+static bool next_arrival(struct npusim *sim)
 {
 	struct sim_conv *c = &sim->conv;
 	struct sim_release r;
@@ -91,17 +107,17 @@ static bool next_arrival(struct npusim *sim, u64 *ready)
 	if (!sim_releases_pop(&c->arrivals, &r))
 		return false;
 	c->kernels += (s32)r.entries;
-	*ready = max(*ready, r.when);
+	c->kernels_ready = max(c->kernels_ready, r.when);
 	return true;
 }
 
 /* Have @needed kernels available; false when they never come. */
-static bool await_kernels(struct npusim *sim, u32 needed, u64 *ready)
+static bool await_kernels(struct npusim *sim, u32 needed)
 {
 	struct sim_conv *c = &sim->conv;
 
 	while (c->kernels < (s32)needed)
-		if (!next_arrival(sim, ready) && !sim_cdma_weights(sim))
+		if (!next_arrival(sim) && !sim_cdma_weights(sim))
 			return false;
 	return true;
 }
@@ -202,7 +218,6 @@ static void run_groups(struct npusim *sim, struct conv_job *j)
 	u32 k_max = sim->config->atomic_k, held = 0, first = 0, g;
 	u32 size = sim_bank_entries(sim, j->s.weight_bank);
 	u32 index = c->weight.read, byte = 0, needed = 0;
-	u64 ready = c->slices_ready;
 
 	for (g = 0; g < j->s.groups; g++) {
 		u32 kernels = sim_csc_group_kernels(sim, &j->s, g), before = index;
@@ -210,13 +225,13 @@ static void run_groups(struct npusim *sim, struct conv_job *j)
 		u64 entries;
 
 		needed = j->s.skip_weight ? needed + kernels : kernels;
-		if (!await_kernels(sim, needed, &ready))
+		if (!await_kernels(sim, needed))
 			break;
 		sim_csc_weights(sim, &j->s, g, index, j->weights + (size_t)held * k_max * j->stride,
 				j->stride, &byte);
 		entries = ((u64)rest + (u64)kernels * j->s.length) / sim->config->entry_bytes;
 		index = (u32)((before + entries) % size);
-		sim_conv_clock_group(sim, &j->s, g, ready, j->rate.atom_256, &j->clock);
+		sim_conv_clock_group(sim, &j->s, g, c->kernels_ready, j->rate.atom_256, &j->clock);
 		if (!j->s.skip_weight) {
 			/* An entry that a group shares with the next is given back with it. */
 			u64 used = entries + (byte ? 1 : 0) - (rest ? 1 : 0);
@@ -392,6 +407,7 @@ static void conv_run(struct npusim *sim, bool sdp)
 	c->left_atoms += (u64)j.done_groups * j.s.positions;
 	c->left_width = j.s.out_width;
 	c->left_height = j.s.out_height;
+	c->left_when = j.clock.deliver;
 	c->left_intr = j.done_groups == j.s.groups;
 	c->left_group = sim->unit[SIM_CACC].consumer;
 	if (sdp)
@@ -417,15 +433,23 @@ static bool conv_has_input(struct npusim *sim)
 {
 	struct sim_conv *c = &sim->conv;
 	u32 height = SIM_FIELD(csc_regs(sim), CSC, D_DATAIN_SIZE_EXT_0, DATAIN_HEIGHT_EXT) + 1;
+	u64 ready;
 
 	if (!sim->unit[SIM_CSC].busy || c->csc_pending || c->computing)
 		return false;
-	if (c->slices < height) {
+	if (!await_lines(sim, height)) {
 		sim_hang(sim, "CSC", "waits for %u lines of input, has %u", height, c->slices);
 		return false;
 	}
-	if (c->kernels <= 0 && sim_releases_empty(&c->arrivals)) {
+	if (c->kernels <= 0 && !next_arrival(sim)) {
 		sim_hang(sim, "CSC", "waits for weights");
+		return false;
+	}
+	ready = max(c->slices_ready, c->kernels_ready);
+	if (ready > sim->now) {
+		if (c->wake != ready)
+			sim_event_add(sim, ready, SIM_EVENT_WAKE, 0, NULL);
+		c->wake = ready;
 		return false;
 	}
 	return sim_unit_ready(sim, SIM_CACC);
@@ -447,7 +471,8 @@ static bool deliver_left(struct npusim *sim)
 
 	if (!c->left_atoms || !sim_post_flying_ready(sim) || sim_post_atoms(sim) > c->left_atoms)
 		return false;
-	deliver(sim, sim->now + (c->left_atoms * sim_post_rate(sim).atom_256 >> 8));
+	deliver(sim,
+		max(c->left_when, sim->now + (c->left_atoms * sim_post_rate(sim).atom_256 >> 8)));
 	return true;
 }
 

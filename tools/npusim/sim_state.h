@@ -140,12 +140,14 @@ struct sim_conv {
 	u32 csc_last_weight_entries;
 	bool csc_last_skip_weight;
 	u32 csc_last_mode;
-	u32 slices; /* available to CSC */
+	u32 slices; /* that CSC has taken note of */
 	u64 slices_ready; /* cycle at which the last of them came */
+	struct sim_releases lines; /* more of them: count and cycle of arrival */
 	s32 kernels; /* available to CSC, may be more than an operation needs */
-	u32 group_next; /* kernel group that CSC works on next */
+	u64 kernels_ready; /* cycle at which the last of them came */
 	u64 csc_free; /* cycle at which CSC can work */
 	bool computing; /* the operation at hand has begun */
+	u64 wake; /* cycle of the event that looks whether it can begin */
 	/* arrival of kernel groups: kernels and cycle */
 	struct sim_releases arrivals;
 
@@ -154,6 +156,7 @@ struct sim_conv {
 	u64 left_atoms;
 	u64 left_capacity;
 	u32 left_width, left_height;
+	u64 left_when; /* cycle at which SDP could have had the last of them */
 	bool left_intr;
 	u32 left_group;
 };
