@@ -9,6 +9,15 @@
 /* Memory that one script may touch. */
 #define MEMORY_LIMIT (2ull << 30)
 
+/* When the last unit that scripts wait for was done. */
+static void note_interrupt(void *context, u32 bit, u64 when)
+{
+	struct player *p = context;
+
+	if (bit < NVDLA_INTR_CDMA_DAT)
+		p->ended = when;
+}
+
 int player_open(struct player *p, const struct nvdla_config *config, const char *dir,
 		const char *script)
 {
@@ -24,7 +33,10 @@ int player_open(struct player *p, const struct nvdla_config *config, const char 
 		return -ENOMEM;
 	memory = sparse_memory(p->mem);
 	p->sim = npusim_create(&options, &memory);
-	return p->sim ? 0 : -ENOMEM;
+	if (!p->sim)
+		return -ENOMEM;
+	npusim_set_event_hook(p->sim, note_interrupt, p);
+	return 0;
 }
 
 void player_close(struct player *p)
@@ -103,8 +115,11 @@ static bool is_enable(u32 reg)
 void player_write(struct player *p, u32 reg, u32 value)
 {
 	npusim_write(p->sim, reg, value);
-	if (!p->started && is_enable(reg) && (value & 1))
-		p->started = npusim_now(p->sim);
+	if (is_enable(reg) && (value & 1)) {
+		p->last_enable = npusim_now(p->sim);
+		if (!p->first_enable)
+			p->first_enable = p->last_enable;
+	}
 }
 
 bool player_poll(struct player *p, u32 reg, u32 mask, u32 value)
@@ -125,6 +140,5 @@ bool player_await(struct player *p, u32 mask)
 			return false;
 		npusim_run(p->sim, 16);
 	}
-	p->ended = npusim_now(p->sim);
 	return true;
 }

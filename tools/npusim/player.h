@@ -31,8 +31,8 @@ struct player {
 	char *log;
 	size_t log_size;
 	FILE *log_file;
-	u64 started; /* cycle of the first enabling write; 0: none yet */
-	u64 ended; /* cycle of the last interrupt awaited */
+	u64 first_enable, last_enable; /* cycles of enabling writes; 0: none yet */
+	u64 ended; /* cycle of the last interrupt of SDP, PDP or CDP */
 };
 
 int player_open(struct player *p, const struct nvdla_config *config, const char *dir,

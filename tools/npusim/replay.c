@@ -92,9 +92,10 @@ struct run {
 };
 
 static void print_timing(struct run *run, const struct player *p, const struct replay_row *row,
-			 const char *config, const char *name)
+			 const char *config, const char *name, bool trace)
 {
-	u64 model = p->ended > p->started ? p->ended - p->started : 0;
+	u64 started = trace ? p->last_enable : p->first_enable;
+	u64 model = p->ended > started ? p->ended - started : 0;
 
 	if (!run->options->timing || !row || row->cycles <= 0)
 		return;
@@ -143,7 +144,7 @@ static int play_test(struct run *run, const char *dir, const char *script, bool 
 		fprintf(run->out, "ok %u - %s/%s\n", ++run->passed + run->failed, config->name,
 			name);
 	fflush(run->out);
-	print_timing(run, &p, row, config->name, name);
+	print_timing(run, &p, row, config->name, name, trace);
 	player_close(&p);
 	return 0;
 }
