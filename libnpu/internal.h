@@ -194,4 +194,7 @@ void npu_value_write(const struct npu_model *model, u32 value, enum npu_dtype dt
 /* ---- CPU steps (cpu_step.c) ---- */
 int npu_cpu_step(struct npu_model *model, const struct npu_layer *layer);
 
+/* Can this CPU layer be done?  Called once, when the model is loaded. */
+int npu_cpu_check_layer(const struct npu_model *model, const struct npu_layer *layer);
+
 #endif /* LIBNPU_INTERNAL_H */

@@ -158,6 +158,18 @@ int npu_model_follow_budget(struct npu_model *model, u32 *replans)
 
 /* ---- loading ---- */
 
+static int check_cpu_layers(const struct npu_model *model)
+{
+	const struct npu_net *net = model->program->net;
+	int err = 0;
+	u32 i;
+
+	for (i = 0; i < net->layer_count && !err; i++)
+		if (net->layer[i].kind == NPU_LAYER_CPU)
+			err = npu_cpu_check_layer(model, &net->layer[i]);
+	return err;
+}
+
 static int load_program(struct npu_model *model, const char *path)
 {
 	struct npu_diag diag = { "" };
@@ -174,7 +186,7 @@ static int load_program(struct npu_model *model, const char *path)
 				model->program->net->config->name, model->device->name);
 	if (!model->program->net->graph)
 		return npu_fail(-ENOTSUP, "%s: a topology without weights cannot run", path);
-	return 0;
+	return check_cpu_layers(model);
 }
 
 /* The file's name without directory and ending, for messages and recordings. */

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Maximum and average over windows that are cut at the image's edge.
+ */
+#include "fixed.h"
+
+/* Input rows or columns [first, end) under an output row or column. */
+static void cut(u32 out, u32 stride, u32 kernel, u32 pad, u32 size, u32 *first, u32 *end)
+{
+	s64 from = (s64)out * stride - pad, to = from + kernel;
+
+	*first = (u32)max(from, (s64)0);
+	*end = (u32)max(min(to, (s64)size), (s64)*first);
+}
+
+struct box {
+	u32 y, y_end, x, x_end;
+};
+
+static s32 box_max(const struct npu_cpu_view *in, const struct box *box, u32 c)
+{
+	s32 most = INT32_MIN;
+	u32 y, x;
+
+	for (y = box->y; y < box->y_end; y++)
+		for (x = box->x; x < box->x_end; x++)
+			most = max(most,
+				   npu_load(in, ((size_t)y * in->nhwc[2] + x) * in->nhwc[3] + c));
+	return most;
+}
+
+/* Of the stored values, half away from zero; the zero point where the box is empty. */
+static s32 box_average(const struct npu_cpu_view *in, const struct box *box, u32 c)
+{
+	s64 count = (s64)(box->y_end - box->y) * (box->x_end - box->x), sum = 0;
+	u32 y, x;
+
+	for (y = box->y; y < box->y_end; y++)
+		for (x = box->x; x < box->x_end; x++)
+			sum += npu_load(in, ((size_t)y * in->nhwc[2] + x) * in->nhwc[3] + c);
+	if (!count)
+		return in->zero;
+	return (s32)((sum > 0 ? sum + count / 2 : sum - count / 2) / count);
+}
+
+int npu_cpu_pool(const struct npu_cpu_call *call)
+{
+	const struct npu_cpu_view in = npu_cpu_input(call, 0), out = npu_cpu_output(call);
+	const struct npu_clamp clamp = npu_clamp_of(call->op, &out);
+	const struct npu_window *w = &call->op->window;
+	bool average = call->op->kind == NPU_OP_AVERAGE_POOL;
+	struct box box;
+	size_t i = 0;
+	u32 y, x, c;
+
+	for (y = 0; y < out.nhwc[1]; y++) {
+		cut(y, w->stride_y, w->r, w->pad_top, in.nhwc[1], &box.y, &box.y_end);
+		for (x = 0; x < out.nhwc[2]; x++) {
+			cut(x, w->stride_x, w->s, w->pad_left, in.nhwc[2], &box.x, &box.x_end);
+			for (c = 0; c < out.nhwc[3]; c++)
+				npu_store(&out, i++,
+					  npu_clamped(average ? box_average(&in, &box, c)
+							      : box_max(&in, &box, c),
+						      clamp));
+		}
+	}
+	return 0;
+}

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: MIT
+/*
+ * A CPU step of a program: values of the arena as tensors, the operator, and its
+ * result back into the arena.
+ */
+#include <stdlib.h>
+
+#include "cpu/cpu.h"
+#include "internal.h"
+
+/* Tensors of one step, and which of them are copies that belong to the step. */
+struct step_tensors {
+	void *input[NPU_MAX_INPUTS];
+	bool copied[NPU_MAX_INPUTS];
+	void *output;
+};
+
+static const struct npu_op *layer_op(const struct npu_model *model, const struct npu_layer *layer)
+{
+	return &model->program->net->graph->op[layer->op];
+}
+
+static int no_memory(const struct npu_model *model, const struct npu_layer *layer)
+{
+	return npu_fail(-ENOMEM, "%s: layer %s: out of memory", model->name, layer->name);
+}
+
+static int load_input(const struct npu_model *model, const struct npu_layer *layer, u32 i,
+		      struct step_tensors *tensors)
+{
+	const struct npu_net *net = model->program->net;
+	u32 index = layer_op(model, layer)->input[i];
+	const struct npu_tensor *tensor;
+
+	if (index == NPU_NONE)
+		return 0;
+	tensor = &net->graph->tensor[index];
+	if (tensor->data) {
+		tensors->input[i] = (void *)(uintptr_t)tensor->data;
+		return 0;
+	}
+	tensors->input[i] = malloc(max(tensor->bytes, (size_t)1));
+	if (!tensors->input[i])
+		return no_memory(model, layer);
+	tensors->copied[i] = true;
+	npu_value_read(model, net->tensor_value[index], tensor->dtype, tensors->input[i]);
+	return 0;
+}
+
+static int load_tensors(const struct npu_model *model, const struct npu_layer *layer,
+			struct step_tensors *tensors)
+{
+	const struct npu_op *op = layer_op(model, layer);
+	const struct npu_tensor *out = npu_op_output(model->program->net->graph, op);
+	int err = 0;
+	u32 i;
+
+	for (i = 0; i < op->input_count && !err; i++)
+		err = load_input(model, layer, i, tensors);
+	if (err)
+		return err;
+	tensors->output = malloc(max(out->bytes, (size_t)1));
+	return tensors->output ? 0 : no_memory(model, layer);
+}
+
+static void free_tensors(struct step_tensors *tensors)
+{
+	u32 i;
+
+	for (i = 0; i < NPU_MAX_INPUTS; i++)
+		if (tensors->copied[i])
+			free(tensors->input[i]);
+	free(tensors->output);
+}
+
+static int whole_operator(struct npu_model *model, const struct npu_layer *layer)
+{
+	const struct npu_net *net = model->program->net;
+	const struct npu_op *op = layer_op(model, layer);
+	struct step_tensors tensors = { 0 };
+	int err = load_tensors(model, layer, &tensors);
+
+	if (!err) {
+		const struct npu_cpu_call call = { net->graph, op,
+						   (const void *const *)tensors.input,
+						   &tensors.output };
+
+		err = npu_cpu_execute(&call);
+		if (err)
+			npu_fail(err, "%s: layer %s: %s", model->name, layer->name, strerror(-err));
+	}
+	if (!err)
+		npu_value_write(model, net->tensor_value[op->output[0]],
+				npu_op_output(net->graph, op)->dtype, tensors.output);
+	free_tensors(&tensors);
+	return err;
+}
+
+/* ---- patches: some channels of a convolution, into the lanes of its feature cube ---- */
+
+static void write_lane(const struct npu_model *model, u32 index, u32 channel, const u8 *from,
+		       bool flip)
+{
+	const struct npu_net *net = model->program->net;
+	const struct npu_value *value = &net->value[index];
+	u32 atom = net->config->atom, y, x;
+	u8 top = flip ? 0x80 : 0;
+	u8 *to = npu_value_data(model, index) + (size_t)(channel / atom) * value->surface_stride +
+		 channel % atom;
+
+	for (y = 0; y < value->h; y++)
+		for (x = 0; x < value->w; x++)
+			to[(size_t)y * value->line_stride + (size_t)x * atom] = *from++ ^ top;
+}
+
+/* The convolution's input as it lies in the arena: padding may have been folded out of it. */
+static struct npu_cpu_view patch_input(const struct npu_model *model, const struct npu_layer *layer,
+				       void *linear)
+{
+	const struct npu_net *net = model->program->net;
+	const struct npu_value *value = &net->value[layer->input];
+	const struct npu_tensor *tensor = npu_op_input(net->graph, layer_op(model, layer), 0);
+
+	npu_value_read(model, layer->input, tensor->dtype, linear);
+	return (struct npu_cpu_view){
+		.tensor = tensor,
+		.data = linear,
+		.zero = tensor->quant.zero[0],
+		.scale = tensor->quant.scale[0],
+		.nhwc = { 1, value->h, value->w, value->c },
+		.elements = npu_value_linear_bytes(value),
+	};
+}
+
+static int run_patch(struct npu_model *model, const struct npu_layer *layer,
+		     const struct npu_cpu_view *in, u8 *channel)
+{
+	const struct npu_net *net = model->program->net;
+	const struct npu_op *op = layer_op(model, layer);
+	const void *input[NPU_MAX_INPUTS] = { NULL };
+	void *output = channel;
+	const struct npu_cpu_call call = { net->graph, op, input, &output };
+	bool flip = npu_op_output(net->graph, op)->dtype == NPU_U8;
+	u32 i;
+	int err = 0;
+
+	input[0] = in->data;
+	for (i = 1; i < op->input_count; i++)
+		if (op->input[i] != NPU_NONE)
+			input[i] = net->graph->tensor[op->input[i]].data;
+	for (i = 0; i < layer->patch_count && !err; i++) {
+		err = npu_cpu_conv_channel(&call, &layer->window, in, layer->patch[i], channel);
+		if (!err)
+			write_lane(model, layer->output, layer->patch[i], channel, flip);
+	}
+	return err ? no_memory(model, layer) : 0;
+}
+
+static int patch(struct npu_model *model, const struct npu_layer *layer)
+{
+	const struct npu_net *net = model->program->net;
+	const struct npu_value *out = &net->value[layer->output];
+	void *linear = malloc(max(npu_value_linear_bytes(&net->value[layer->input]), (size_t)1));
+	u8 *channel = malloc(max((size_t)out->h * out->w, (size_t)1));
+	struct npu_cpu_view in;
+	int err;
+
+	if (!linear || !channel) {
+		free(linear);
+		free(channel);
+		return no_memory(model, layer);
+	}
+	in = patch_input(model, layer, linear);
+	err = run_patch(model, layer, &in, channel);
+	free(linear);
+	free(channel);
+	return err;
+}
+
+int npu_cpu_step(struct npu_model *model, const struct npu_layer *layer)
+{
+	return layer->patch_count ? patch(model, layer) : whole_operator(model, layer);
+}
+
+/* Everything that a CPU step relies on and that the compiler did not check. */
+int npu_cpu_check_layer(const struct npu_model *model, const struct npu_layer *layer)
+{
+	const struct npu_net *net = model->program->net;
+	const struct npu_op *op = layer_op(model, layer);
+	const char *missing = npu_cpu_check(net->graph, op);
+	u32 i;
+
+	if (missing)
+		return npu_fail(-ENOTSUP, "%s: layer %s (%s): %s", model->name, layer->name,
+				npu_op_names[op->kind], missing);
+	if (layer->patch_count)
+		return 0;
+	for (i = 0; i < op->input_count; i++)
+		if (op->input[i] != NPU_NONE && !net->graph->tensor[op->input[i]].data &&
+		    net->tensor_value[op->input[i]] == NPU_NONE)
+			return npu_fail(-EINVAL, "%s: layer %s: input %u has no place", model->name,
+					layer->name, i);
+	if (net->tensor_value[op->output[0]] == NPU_NONE)
+		return npu_fail(-EINVAL, "%s: layer %s: its output has no place", model->name,
+				layer->name);
+	return 0;
+}
