@@ -39,16 +39,21 @@ static inline u64 npu_cost_bytes(const struct npu_cost *cost)
 
 /**
  * struct npu_task - one pass: a piece of a layer
+ * @kind: CONV, SDP or PDP: of a conv layer with a pooling that the plan keeps apart, both kinds
  * @layer: which
  * @block: conv: which channel block
- * @y, @rows, @x, @cols: box of the conv's (SDP's, PDP's) output that this task computes; with
- *                       @pooled, of the pooling's output
- * @k, @kernels: kernels of the block that it computes
- * @in_y, @in_rows: input rows it fetches; @kept_rows rows above them are still in CBUF
+ * @y, @rows, @x, @cols: box of the output that this task writes; with @pooled, of the pooling's
+ * @conv_y, @conv_rows, @conv_x, @conv_cols: conv: box of the convolution's own output; differs
+ *                       from the above only with @pooled
+ * @k, @kernels: conv: kernels of the block that it computes, @k a multiple of atomic_k; SDP, PDP:
+ *               channels, all of the value
+ * @in_y, @in_rows: input rows it fetches; @kept_rows rows above them are still in CBUF.  @in_y
+ *                  counts rows of the value, @in_rows and @kept_rows lines of CBUF
  * @in_x, @in_cols: input columns it reads
- * @pad_*: padding that this piece sees
- * @row_step: 1; 2: rows are fetched with doubled line stride (1x1, stride 2)
- * @group: kernels in a kernel group: atomic_k, or the layer's small_group
+ * @pad_*: padding that this piece of the convolution (PDP) sees
+ * @pool_pad_*: with @pooled: padding that PDP sees
+ * @row_step: 1; else every @row_step-th row is fetched, by a multiplied line stride, and the
+ *            task's own vertical stride is 1 (kernels of height 1)
  * @eps: CBUF entries per input row
  * @data_banks, @weight_banks: claim; data banks start at bank 0
  * @data_reuse: the kept rows (or all, in_rows == 0 then) are used again
@@ -59,15 +64,17 @@ static inline u64 npu_cost_bytes(const struct npu_cost *cost)
  * @cost: of this task alone
  */
 struct npu_task {
+	enum npu_layer_kind kind;
 	u32 layer;
 	u32 block;
 	u32 y, rows, x, cols;
+	u32 conv_y, conv_rows, conv_x, conv_cols;
 	u32 k, kernels;
 	u32 in_y, in_rows, kept_rows;
 	u32 in_x, in_cols;
 	u32 pad_top, pad_left, pad_bottom, pad_right;
+	u32 pool_pad_top, pool_pad_left, pool_pad_bottom, pool_pad_right;
 	u32 row_step;
-	u32 group;
 	u32 eps;
 	u32 data_banks, weight_banks;
 	bool data_reuse, skip_data_rls;
@@ -100,11 +107,14 @@ struct npu_layer_plan {
 	const char *why;
 };
 
+#define NPU_NO_OFFSET UINT64_MAX
+
 /**
  * struct npu_plan - a network against a budget
  * @task: in execution order
  * @layer: one for each layer of the net
- * @offset: of each value in NPU_REGION_ARENA
+ * @offset: of each value in NPU_REGION_ARENA, aliases resolved; NPU_NO_OFFSET where the plan
+ *          needs no such value (what is between a convolution and a pooling on the fly)
  * @arena_bytes: what the arena needs; @arena_lower_bound: largest sum of live values at any time
  */
 struct npu_plan {
