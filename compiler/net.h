@@ -131,9 +131,6 @@ enum npu_layer_kind {
  * @weights: byte offset in NPU_REGION_WEIGHTS of block 0's packed weights
  * @weight_bytes: of one block, unrounded: c*k*r*s
  * @weight_stride: bytes from one block's weights to the next
- * @small_weights: offset of a second packing in groups of @small_group kernels, each group at a
- *                 multiple of @small_stride bytes, blocks one after another; only where
- *                 @small_group != 0
  * @pad_value: conv: what padding counts as (the input's zero point)
  * @sdp: the arithmetic behind conv, or of the SDP layer
  * @has_pool: conv: a pooling follows that may run on the fly; @pool says which, @unpooled is the
@@ -160,9 +157,6 @@ struct npu_layer {
 	u64 weights;
 	u64 weight_bytes;
 	u64 weight_stride;
-	u64 small_weights;
-	u32 small_group;
-	u64 small_stride;
 	s32 pad_value;
 	struct npu_sdp sdp;
 	bool has_pool;

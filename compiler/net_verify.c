@@ -214,15 +214,6 @@ static int check_weights(const struct checker *c)
 	if (check_mul_overflow(l->weight_stride, (u64)l->blocks, &end) ||
 	    check_add_overflow(end, l->weights, &end) || end > net->weights_bytes)
 		return fail(c, "weights lie outside of the weight region");
-	if (!l->small_group)
-		return 0;
-	if (l->small_weights % 64 || l->small_stride % 64 ||
-	    l->small_stride < nvdla_cbuf_weight_bytes(net->config, l->small_group, kernel))
-		return fail(c, "small kernel groups are not aligned");
-	end = (u64)l->blocks * DIV_ROUND_UP(l->k, l->small_group);
-	if (check_mul_overflow(end, l->small_stride, &end) ||
-	    check_add_overflow(end, l->small_weights, &end) || end > net->weights_bytes)
-		return fail(c, "small kernel groups lie outside of the weight region");
 	return 0;
 }
 
@@ -238,7 +229,7 @@ static int check_conv(const struct checker *c)
 	if (!in || !out || !conv)
 		return fail(c, "a convolution needs features");
 	if (!l->c || !l->k || !l->blocks || l->c > MAX_EXTENT || l->k > MAX_EXTENT ||
-	    l->blocks > MAX_EXTENT || l->small_group > l->k)
+	    l->blocks > MAX_EXTENT)
 		return fail(c, "%u blocks of %u channels and %u kernels", l->blocks, l->c, l->k);
 	if (l->blocks > 1 && (l->k % atom || l->block_stride_c % atom))
 		return fail(c, "blocks do not start at surfaces");

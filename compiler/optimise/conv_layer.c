@@ -211,7 +211,6 @@ static int pack(struct npu_opt *opt, const struct npu_conv *conv, struct npu_lay
 		.c = conv->c,
 		.block_channels = conv->block_channels,
 		.repeat = conv->repeat,
-		.group = opt->config->atomic_k,
 	};
 	u8 *out;
 

@@ -58,10 +58,7 @@ void npu_pack_weights(const struct nvdla_config *config, const struct npu_kernel
 {
 	u32 k;
 
-	for (k = 0; k < packing->k; k += packing->group) {
-		u32 count = min(packing->group, packing->k - k);
-		s8 *end = pack_group(kernels, packing, config->atomic_c, k, count, out);
-
-		out = packing->stride ? out + packing->stride : end;
-	}
+	for (k = 0; k < packing->k; k += config->atomic_k)
+		out = pack_group(kernels, packing, config->atomic_c, k,
+				 min((u32)config->atomic_k, packing->k - k), out);
 }

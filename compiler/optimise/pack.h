@@ -37,19 +37,15 @@ s32 npu_kernels_at(const struct npu_kernels *kernels, u32 k, u32 r, u32 s, u32 c
  * @block_channels: channels from one block's input to the next
  * @repeat: channels 0 .. repeat - 1 come a second time from @repeat on, for what is left of a
  *          weight beyond INT8; 0: not
- * @group: kernels in a kernel group
- * @stride: bytes from one group to the next; 0: packed tight
  */
 struct npu_packing {
 	u32 block;
 	u32 k, c;
 	u32 block_channels;
 	u32 repeat;
-	u32 group;
-	u64 stride;
 };
 
-/* Writes k * c * r * s bytes (groups * stride with @stride). */
+/* Writes k * c * r * s bytes. */
 void npu_pack_weights(const struct nvdla_config *config, const struct npu_kernels *kernels,
 		      const struct npu_packing *packing, s8 *out);
 

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+/* From a plan to the steps of a program: one chain for each run of layers without a CPU step. */
+#include "emit.h"
+
+#include "../npu_compiler.h"
+
+#include <stdlib.h>
+
+u64 npu_emit_feature(const struct npu_emit *e, u32 index, u32 y, u32 x, u32 c)
+{
+	const struct npu_value *value = &e->net->value[index];
+	u64 at = (u64)(c / e->net->config->atom) * value->surface_stride +
+		 (u64)y * value->line_stride + (u64)x * e->net->config->atom;
+
+	return e->plan->offset[index] + at;
+}
+
+static void emit_task(struct npu_emit *e)
+{
+	static const enum nvdla_chain_kind kinds[] = {
+		[NPU_LAYER_CONV] = NVDLA_CHAIN_CONV,
+		[NPU_LAYER_SDP] = NVDLA_CHAIN_SDP,
+		[NPU_LAYER_PDP] = NVDLA_CHAIN_PDP,
+	};
+	const struct npu_task *t = e->task;
+	struct npu_box box = { t->y, t->rows, t->x, t->cols, t->k, t->kernels };
+
+	if (t->kind == NPU_LAYER_CONV)
+		box.c += t->block * e->layer->k;
+	e->pooled = e->out = box;
+	if (t->kind == NPU_LAYER_CONV) {
+		e->out.y = t->conv_y;
+		e->out.rows = t->conv_rows;
+		e->out.x = t->conv_x;
+		e->out.cols = t->conv_cols;
+	}
+	npu_stream_task(e->stream, kinds[t->kind], t->layer);
+	if (t->kind == NPU_LAYER_CONV)
+		npu_emit_conv(e);
+	if (t->kind == NPU_LAYER_CONV || t->kind == NPU_LAYER_SDP)
+		npu_emit_sdp(e);
+	if (t->kind == NPU_LAYER_PDP || t->pooled)
+		npu_emit_pdp(e);
+	npu_stream_task_end(e->stream);
+}
+
+/* Layers [@first, @end) as one chain. */
+static int emit_chain(const struct npu_program *program, u32 first, u32 end, struct npu_step *step)
+{
+	const struct npu_plan *plan = program->plan;
+	struct npu_stream stream;
+	struct npu_emit e = {
+		.stream = &stream,
+		.net = program->net,
+		.plan = plan,
+	};
+	u32 layer, i;
+
+	*step = (struct npu_step){ .first_task = plan->layer[first].first_task };
+	npu_stream_begin(&stream);
+	for (layer = first; layer < end; layer++) {
+		const struct npu_layer_plan *split = &plan->layer[layer];
+
+		e.layer = &program->net->layer[layer];
+		for (i = 0; i < split->task_count; i++) {
+			e.task = &plan->task[split->first_task + i];
+			emit_task(&e);
+		}
+		step->task_count += split->task_count;
+	}
+	return npu_stream_end(&stream, NPU_REGION_COUNT, &step->stream, &step->stream_bytes);
+}
+
+static void free_steps(struct npu_step *step, u32 count)
+{
+	u32 i;
+
+	for (i = 0; i < count; i++)
+		free(step[i].stream);
+	free(step);
+}
+
+int npu_emit(struct npu_program *program, struct npu_diag *diag)
+{
+	const struct npu_net *net = program->net;
+	struct npu_step *steps = calloc(max(net->layer_count, 1u), sizeof(*steps));
+	u32 layer = 0, count = 0;
+	int error = steps ? 0 : -ENOMEM;
+
+	while (layer < net->layer_count && !error) {
+		u32 end = layer + 1;
+
+		if (net->layer[layer].kind == NPU_LAYER_CPU) {
+			steps[count++] = (struct npu_step){ .cpu = true, .layer = layer };
+			layer++;
+			continue;
+		}
+		while (end < net->layer_count && net->layer[end].kind != NPU_LAYER_CPU)
+			end++;
+		error = emit_chain(program, layer, end, &steps[count]);
+		count += !error;
+		layer = end;
+	}
+	if (error) {
+		free_steps(steps, count);
+		return npu_diag_set(diag, error,
+				    error == -E2BIG ? "the chain is longer than its format allows"
+						    : "out of memory");
+	}
+	free_steps(program->step, program->step_count);
+	program->step = steps;
+	program->step_count = count;
+	return 0;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * From a task of the plan to registers.  One file for each group of units; what
+ * they share is the task with everything that belongs to it.
+ */
+#ifndef NPU_EMIT_H
+#define NPU_EMIT_H
+
+#include "../plan.h"
+#include "stream.h"
+
+/* A box of an output cube: rows, columns and a range of channels. */
+struct npu_box {
+	u32 y, rows;
+	u32 x, cols;
+	u32 c, channels;
+};
+
+/**
+ * struct npu_emit - a task on its way into a stream
+ * @stream: where to
+ * @net, @plan: whose
+ * @layer, @task: what
+ * @out: box that SDP (PDP alone: PDP) computes
+ * @pooled: box that PDP writes, where it runs
+ */
+struct npu_emit {
+	struct npu_stream *stream;
+	const struct npu_net *net;
+	const struct npu_plan *plan;
+	const struct npu_layer *layer;
+	const struct npu_task *task;
+	struct npu_box out;
+	struct npu_box pooled;
+};
+
+/* CDMA, CSC, CMAC and CACC. */
+void npu_emit_conv(struct npu_emit *emit);
+
+/* SDP_RDMA and SDP: behind a convolution or from memory. */
+void npu_emit_sdp(struct npu_emit *emit);
+
+/* PDP, and PDP_RDMA where it reads memory. */
+void npu_emit_pdp(struct npu_emit *emit);
+
+/* Byte offset in the arena of a feature at row @y, column @x and channel @c (whole surfaces). */
+u64 npu_emit_feature(const struct npu_emit *emit, u32 value, u32 y, u32 x, u32 c);
+
+#endif /* NPU_EMIT_H */

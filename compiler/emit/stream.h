@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Writes a chain stream (uapi/nvdla_chain.h) task by task.  Registers of a task
+ * are put in ascending order; zeros need not be put.  Errors stick: check
+ * npu_stream_end().
+ */
+#ifndef NPU_STREAM_H
+#define NPU_STREAM_H
+
+#include "nvdla_chain.h"
+#include "nvdla_regs.h"
+
+#define NPU_STREAM_MAX_ADDRESSES 8
+
+struct npu_stream {
+	u8 *data;
+	size_t bytes, capacity;
+	size_t task; /* offset of the present task's head */
+	struct nvdla_chain_task head;
+	struct nvdla_chain_addr address[NPU_STREAM_MAX_ADDRESSES];
+	u32 task_count;
+	int error; /* first one; 0: none */
+};
+
+void npu_stream_begin(struct npu_stream *stream);
+
+void npu_stream_task(struct npu_stream *stream, enum nvdla_chain_kind kind, u32 label);
+
+/* A register's value; left out where it is 0. */
+void npu_stream_reg(struct npu_stream *stream, u32 reg, u32 value);
+
+/* An address: @reg is the register of the low half. */
+void npu_stream_address(struct npu_stream *stream, u32 reg, u32 region, u64 offset);
+
+void npu_stream_task_end(struct npu_stream *stream);
+
+/**
+ * npu_stream_end() - completes the header
+ * @data, @bytes: receive the stream, to be freed by the caller
+ *
+ * Return: 0; -ENOMEM; -E2BIG beyond the limits of the format.
+ */
+int npu_stream_end(struct npu_stream *stream, u32 regions, void **data, u32 *bytes);
+
+#endif /* NPU_STREAM_H */
