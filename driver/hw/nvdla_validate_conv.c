@@ -145,19 +145,22 @@ static int check_features(const struct nvdla_task_view *v, const struct conv *n)
 	return 0;
 }
 
-/* One axis: windows of the (dilated) kernel must cover the padded input exactly. */
+/*
+ * One axis: as many windows of the (dilated) kernel as the padded input holds; what the last one
+ * leaves at the end is less than a stride.  Padding as wide as the kernel is the most that the RTL
+ * was tried with.
+ */
 static int check_axis(const struct nvdla_task_view *v, u32 in, u32 out, u32 kernel, u32 stride,
 		      u32 before, u32 after)
 {
-	u32 covered = (out - 1) * stride + kernel;
+	u32 covered = (out - 1) * stride + kernel, padded = before + in + after;
 
-	if (before >= kernel || after >= kernel)
-		return nvdla_refuse(v, NVDLA_CDMA_D_ZERO_PADDING, "padding smaller than the kernel",
-				    max(before, after), kernel - 1);
-	if (covered != before + in + after)
+	if (before > kernel || after > kernel)
+		return nvdla_refuse(v, NVDLA_CDMA_D_ZERO_PADDING, "padding up to the kernel's size",
+				    max(before, after), kernel);
+	if (covered > padded || padded - covered >= stride)
 		return nvdla_refuse(v, NVDLA_CSC_D_DATAOUT_SIZE_0,
-				    "windows cover input and padding exactly", covered,
-				    before + in + after);
+				    "as many windows as input and padding hold", covered, padded);
 	return 0;
 }
 

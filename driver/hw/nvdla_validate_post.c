@@ -236,13 +236,16 @@ static int check_pool_geometry(const struct nvdla_task_view *v, const struct poo
 		return nvdla_refuse(v, NVDLA_PDP_D_POOLING_PADDING_CFG,
 				    "padding smaller than the kernel",
 				    max(p->pad_top, p->pad_bottom), p->kernel_h - 1);
-	/* Columns may stay unread; rows that do spoil the next operation (seen on the RTL). */
 	if (covered_w > wide || wide - covered_w >= p->stride_w)
 		return nvdla_refuse(v, NVDLA_PDP_D_DATA_CUBE_OUT_WIDTH,
 				    "as many windows as input and padding hold", covered_w, wide);
-	if (covered_h != high)
+	if (covered_h > high || high - covered_h >= p->stride_h)
+		return nvdla_refuse(v, NVDLA_PDP_D_DATA_CUBE_OUT_HEIGHT,
+				    "as many windows as input and padding hold", covered_h, high);
+	/* Rows that stay unread where all columns are read spoil the next operation (seen on the RTL). */
+	if (covered_h != high && covered_w == wide)
 		return nvdla_refuse(v, NVDLA_PDP_D_DATA_CUBE_IN_HEIGHT,
-				    "windows cover input and padding exactly", covered_h, high);
+				    "no unread rows at the bottom", high, covered_h);
 	return 0;
 }
 
