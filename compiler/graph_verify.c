@@ -519,8 +519,8 @@ static const struct op_rule op_rules[NPU_OP_COUNT] = {
 	[NPU_OP_REDUCE_MAX] = { 1, 1, ARITHMETIC_TYPES, MOVES, check_reduce },
 	[NPU_OP_ARG_MAX] = { 1, 1, ARITHMETIC_TYPES, 0, check_arg_max },
 	[NPU_OP_GATHER] = { 2, 2, ALL_TYPES, MOVES, check_gather },
-	[NPU_OP_QUANTIZE] = { 1, 1, REAL_TYPES, QUANTISED, check_quantize },
-	[NPU_OP_DEQUANTIZE] = { 1, 1, BYTE_TYPES, QUANTISED, check_dequantize },
+	[NPU_OP_QUANTIZE] = { 1, 1, REAL_TYPES, QUANTISED | SAME_SHAPE, check_quantize },
+	[NPU_OP_DEQUANTIZE] = { 1, 1, BYTE_TYPES, QUANTISED | SAME_SHAPE, check_dequantize },
 };
 
 /* Weights are the one operand with a scale for each channel; their own check looks at it. */

@@ -237,7 +237,7 @@ static int by_table(const struct ref_run *run, float (*function)(float))
 		} else {
 			volatile float inverse = 1 / out.scale;
 			volatile float real = in.scale * (float)(ref_load(&in, i) - in.zero);
-			volatile float scaled = roundf(function(real) * inverse);
+			volatile float scaled = (float)ref_round(function(real) * inverse);
 
 			ref_store(run, &out, range, i, (s32)(scaled + (float)out.zero));
 		}

@@ -10,6 +10,7 @@ struct ref_scale ref_scale_of(double real)
 
 	if (real == 0)
 		return scale;
+	real = fmax(fmin(real, 0x1p62), -0x1p62);
 	fixed = llround(frexp(real, &scale.shift) * (double)(1LL << 31));
 	if (fixed == 1LL << 31) {
 		fixed /= 2;
@@ -26,6 +27,11 @@ struct ref_scale ref_scale_of(double real)
 	}
 	scale.multiplier = fixed;
 	return scale;
+}
+
+s32 ref_round(float real)
+{
+	return (s32)roundf(fmaxf(fminf(real, 1e9f), -1e9f));
 }
 
 s32 ref_high_mul(s32 a, s32 b)

@@ -17,6 +17,9 @@ struct ref_scale {
 
 struct ref_scale ref_scale_of(double real);
 
+/* To the nearest integer, half away from zero; limited to +-10^9 (beyond, the original is undefined). */
+s32 ref_round(float real);
+
 /* a * b / 2^31, rounded half away from zero for positive and half up for negative products. */
 s32 ref_high_mul(s32 a, s32 b);
 

@@ -118,7 +118,7 @@ static void copy_rescaled(const struct ref_run *run, const struct ref_view *out,
 		volatile float product = (float)ref_load(in, from + i) * scale;
 
 		ref_store(run, out, ref_range(run), to + i,
-			  (s32)roundf(product + bias) + out->zero);
+			  (s64)ref_round(product + bias) + out->zero);
 	}
 }
 

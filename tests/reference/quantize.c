@@ -2,8 +2,6 @@
 /* Between real and stored values (reference/quantize.h, requantize.h, dequantize.h). */
 #include "kernels.h"
 
-#include <math.h>
-
 int ref_quantize(const struct ref_run *run)
 {
 	struct ref_view in = ref_input(run, 0), out = ref_output(run);
@@ -13,11 +11,9 @@ int ref_quantize(const struct ref_run *run)
 
 	for (i = 0; i < elements; i++)
 		if (ref_is_float(&in))
-			ref_store(
-				run, &out, range, i,
-				llroundf(fmaxf(fminf(((const float *)in.data)[i] / out.scale, 1e6f),
-					       -1e6f)) +
-					out.zero);
+			ref_store(run, &out, range, i,
+				  (s64)ref_round(((const float *)in.data)[i] / out.scale) +
+					  out.zero);
 		else
 			ref_store(run, &out, range, i,
 				  (s64)ref_multiply(ref_load(&in, i) - in.zero, scale) + out.zero);

@@ -73,7 +73,7 @@ struct ref_view ref_output(const struct ref_run *run)
 
 static s32 quantised(const struct ref_view *view, float real)
 {
-	return view->zero + (s32)roundf(real / view->scale);
+	return view->zero + ref_round(real / view->scale);
 }
 
 struct ref_range ref_range(const struct ref_run *run)
