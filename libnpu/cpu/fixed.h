@@ -29,7 +29,7 @@ static inline s32 npu_high_mul(s32 a, s32 b)
 	return (s32)(product / ((s64)1 << 31));
 }
 
-/* x / 2^shift, half away from zero; 0 <= shift <= 31. */
+/* x / 2^shift, half away from zero; 0 <= shift <= 62. */
 static inline s32 npu_round_shift(s32 x, int shift)
 {
 	s64 half = shift ? (s64)1 << (shift - 1) : 0;
@@ -45,13 +45,13 @@ static inline s32 npu_saturating_shift(s32 x, int shift)
 	return (s32)max(min(wide, (s64)INT32_MAX), (s64)INT32_MIN);
 }
 
+/* The left shift wraps, as it does in the compiled reference kernels. */
 static inline s32 npu_scale(s32 x, struct npu_factor factor)
 {
 	int left = factor.shift > 0 ? min(factor.shift, 31) : 0;
 	int right = factor.shift < 0 ? min(-factor.shift, 31) : 0;
 
-	return npu_round_shift(npu_high_mul(npu_saturating_shift(x, left), factor.multiplier),
-			       right);
+	return npu_round_shift(npu_high_mul((s32)((u32)x << left), factor.multiplier), right);
 }
 
 /* Stored values that the output's type and the fused activation allow. */

@@ -110,7 +110,7 @@ static void softmax_row(const struct softmax *softmax, const struct npu_cpu_view
 
 		if (diff >= softmax->least)
 			share = npu_round_shift(npu_high_mul(scale, power_of(softmax, diff)),
-						max(min(shift, 31), 0));
+						shift);
 		npu_store(out, first + i, max(min(share, 255), 0) + low);
 	}
 }
