@@ -19,3 +19,15 @@ s32 sim_cacc_clip(s64 sum, u32 truncate, u32 *saturated)
 	}
 	return negative ? (s32) - (s64)magnitude : (s32)magnitude;
 }
+
+void sim_cacc_round(s32 *sums, size_t count, u32 truncate)
+{
+	s64 half = truncate ? 1ll << (truncate - 1) : 0;
+	size_t i;
+
+	if (!truncate)
+		return;
+	/* Half away from zero: a negative sum rounds down only when it is beyond the half. */
+	for (i = 0; i < count; i++)
+		sums[i] = (s32)((sums[i] + half - (sums[i] < 0)) >> truncate);
+}

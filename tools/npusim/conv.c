@@ -152,7 +152,6 @@ struct conv_job {
 	u32 saturated;
 	s16 *weights;
 	s16 *patches;
-	s32 *sums;
 	u32 patch_count;
 	s32 *out;
 	struct sim_conv_clock clock;
@@ -173,20 +172,31 @@ static s64 long_sum(const s16 *x, const s16 *w, u32 n)
 	return sum;
 }
 
-static void clip_group(struct npusim *sim, struct conv_job *j, u32 held, u32 first, u32 count,
-		       s32 *out, u32 kernels)
+/* Lanes without a kernel, and those of a MAC array that is off, hold zero. */
+static void clear_lanes(const struct conv_job *j, s32 *out, u32 count, u32 k_max, u32 kernels)
 {
-	u32 k_max = sim->config->atomic_k, p, k;
+	u32 first = j->mac_a ? 0 : k_max / 2, p, k;
+	u32 end = min(kernels, j->mac_b ? k_max : k_max / 2);
+
+	if (first == 0 && end == k_max)
+		return;
+	for (p = 0; p < count; p++, out += k_max)
+		for (k = 0; k < k_max; k++)
+			if (k < first || k >= end)
+				out[k] = 0;
+}
+
+/* Sums that may not fit 32 bits, once more and with the saturation of the accumulator. */
+static void long_sums(struct conv_job *j, u32 held, u32 count, s32 *out, u32 k_max, u32 kernels)
+{
+	u32 p, k;
 
 	for (p = 0; p < count; p++)
-		for (k = 0; k < k_max; k++) {
-			bool on = k < k_max / 2 ? j->mac_a : j->mac_b;
-			s64 sum = k < kernels && on ? j->sums[p * k_max + k] : 0;
+		for (k = 0; k < kernels; k++) {
+			s64 sum = long_sum(j->patches + (size_t)p * j->stride,
+					   j->weights + ((size_t)held * k_max + k) * j->stride,
+					   j->stride);
 
-			if (sum && j->s.length >= SUM32_LANES)
-				sum = long_sum(j->patches + (size_t)p * j->stride,
-					       j->weights + ((size_t)held * k_max + k) * j->stride,
-					       j->stride);
 			out[(size_t)p * k_max + k] = sim_cacc_clip(sum, j->truncate, &j->saturated);
 		}
 }
@@ -204,9 +214,15 @@ static void compute_held(struct npusim *sim, struct conv_job *j, u32 first_group
 			u32 kernels = sim_csc_group_kernels(sim, &j->s, group);
 			s32 *out = j->out + ((size_t)group * j->s.positions + first) * k_max;
 
-			sim_cmac(j->patches, count, j->weights + (size_t)g * k_max * j->stride,
-				 kernels, j->stride, j->s.length, j->sums, k_max);
-			clip_group(sim, j, g, first, count, out, kernels);
+			if (j->s.length < SUM32_LANES) {
+				sim_cmac(j->patches, count,
+					 j->weights + (size_t)g * k_max * j->stride, kernels,
+					 j->stride, out, k_max);
+				sim_cacc_round(out, (size_t)count * k_max, j->truncate);
+			} else {
+				long_sums(j, g, count, out, k_max, kernels);
+			}
+			clear_lanes(j, out, count, k_max, kernels);
 		}
 	}
 }
@@ -307,7 +323,6 @@ static int job_memory(struct npusim *sim, struct conv_job *j)
 	j->patch_count = (u32)max(min((256u << 10) / patch, (u64)j->s.positions), (u64)1);
 	j->weights = sim_scratch(sim, 1, (size_t)(patch * k_max * j->at_once));
 	j->patches = sim_scratch(sim, 2, (size_t)(patch * j->patch_count));
-	j->sums = sim_scratch(sim, 3, (size_t)j->patch_count * k_max * sizeof(s32));
 	if (atoms + left > (1ull << 31) / k_max)
 		return -ENOMEM;
 	if (sim->conv.left_capacity < atoms + left) {
@@ -318,7 +333,7 @@ static int job_memory(struct npusim *sim, struct conv_job *j)
 		sim->conv.left = p;
 		sim->conv.left_capacity = atoms + left;
 	}
-	if (!j->weights || !j->patches || !j->sums)
+	if (!j->weights || !j->patches)
 		return -ENOMEM;
 	memset(j->weights, 0, (size_t)(patch * k_max * j->at_once));
 	j->out = sim->conv.left + left * k_max;

@@ -98,10 +98,13 @@ void sim_csc_patches(struct npusim *sim, const struct sim_csc_shape *s, u32 firs
 /* cmac.c: out[position][kernel] = patch . weights; @stride lanes, a multiple of SIM_LANES. */
 #define SIM_LANES 32
 void sim_cmac(const s16 *patches, u32 positions, const s16 *weights, u32 kernels, u32 stride,
-	      u32 length, s32 *out, u32 out_stride);
+	      s32 *out, u32 out_stride);
 
 /* cacc.c: rounding shift and saturation of one sum; counts saturated results. */
 s32 sim_cacc_clip(s64 sum, u32 truncate, u32 *saturated);
+
+/* The same for sums that cannot saturate, in place. */
+void sim_cacc_round(s32 *sums, size_t count, u32 truncate);
 
 /* timing.c */
 struct sim_conv_timing {

@@ -5,6 +5,11 @@
  */
 #include "conv.h"
 
+/* The copies below are short loops that widen bytes: let GCC make vectors of them. */
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize("O3")
+#endif
+
 #define F(reg, field) SIM_FIELD(regs, CSC, reg, field)
 
 void sim_csc_shape(const struct npusim *sim, const struct npusim_regs *regs,
@@ -124,25 +129,6 @@ void sim_csc_weights(struct npusim *sim, const struct sim_csc_shape *s, u32 grou
 	*skip_bytes = r.byte;
 }
 
-/* The entry of slice @row and block @block at column @x, and the lanes' place in it. */
-static const s8 *feature_lanes(struct npusim *sim, const struct sim_csc_shape *s, u32 block, s32 x,
-			       s32 row)
-{
-	const struct nvdla_config *c = sim->config;
-	u32 size = sim_bank_entries(sim, s->data_bank);
-	u32 lanes = block_lanes(s, block), columns = 1;
-	u32 entry;
-
-	if (block + 1 == s->blocks)
-		while (columns < (u32)c->entry_bytes / c->atom &&
-		       lanes * columns * 2 <= c->entry_bytes)
-			columns *= 2;
-	entry = sim->conv.data.read + block * s->width + (u32)row * s->eps + (u32)x / columns;
-	entry = sim_ring_wrap(entry, size);
-	return (const s8 *)sim_cbuf_entry(sim, entry) +
-	       (u32)x % columns * (c->entry_bytes / columns);
-}
-
 static s16 *put_lanes(s16 *to, const s8 *from, u32 lanes)
 {
 	u32 i;
@@ -161,25 +147,93 @@ static s16 *put_pad(s16 *to, s8 value, u32 lanes)
 	return to + lanes;
 }
 
+/**
+ * struct block_row - one block of channels of one line in CBUF
+ * @first: entry of column 0, from the start of the data banks, not wrapped
+ * @size: entries of the data banks
+ * @lanes: channels in the block
+ * @columns: columns that share an entry
+ */
+struct block_row {
+	struct npusim *sim;
+	u32 first, size, lanes, columns;
+};
+
+static struct block_row block_row(struct npusim *sim, const struct sim_csc_shape *s, u32 block,
+				  u32 row)
+{
+	u32 atoms = sim->config->entry_bytes / sim->config->atom;
+	struct block_row r = {
+		.sim = sim,
+		.first = sim->conv.data.read + block * s->width + row * s->eps,
+		.size = sim_bank_entries(sim, s->data_bank),
+		.lanes = block_lanes(s, block),
+		.columns = 1,
+	};
+
+	if (block + 1 == s->blocks)
+		while (r.columns < atoms && r.lanes * r.columns * 2 <= sim->config->entry_bytes)
+			r.columns *= 2;
+	return r;
+}
+
+static const s8 *column(const struct block_row *r, u32 x)
+{
+	u32 entry = sim_ring_wrap(r->first + x / r->columns, r->size);
+	u32 byte = x % r->columns * (r->sim->config->entry_bytes / r->columns);
+
+	return (const s8 *)sim_cbuf_entry(r->sim, entry) + byte;
+}
+
+/* Columns @x .. @x + count - 1, @step apart. */
+static s16 *put_columns(const struct block_row *r, s16 *to, u32 x, u32 count, u32 step)
+{
+	u32 bytes = r->sim->config->entry_bytes;
+	u32 run = count;
+
+	/* Whole entries one after the other can be copied in one go, up to the wrap. */
+	if (r->columns == 1 && r->lanes == bytes && step == 1 && r->first + x + count <= r->size &&
+	    r->size <= r->sim->conv.cbuf_entries)
+		return put_lanes(to, column(r, x), run * bytes);
+	for (; count; count--, x += step)
+		to = put_lanes(to, column(r, x), r->lanes);
+	return to;
+}
+
+/* All kernel columns of one line, padding where the line ends. */
+static s16 *put_taps(const struct block_row *r, const struct sim_csc_shape *s, s16 *to, s32 x)
+{
+	u32 step = (u32)s->dilation_x, taps = s->taps, left = 0, inside = 0;
+
+	while (left < taps && x < 0) {
+		x += s->dilation_x;
+		left++;
+	}
+	if (left < taps && x < (s32)s->width)
+		inside = min(taps - left, (s->width - 1 - (u32)x) / step + 1);
+	to = put_pad(to, s->pad_value, left * r->lanes);
+	to = inside ? put_columns(r, to, (u32)x, inside, step) : to;
+	return put_pad(to, s->pad_value, (taps - left - inside) * r->lanes);
+}
+
 static void feature_patch(struct npusim *sim, const struct sim_csc_shape *s, u32 position, s16 *out)
 {
-	s32 x0 = (s32)(position % s->out_width) * s->stride_x - s->pad_left;
+	s32 x = (s32)(position % s->out_width) * s->stride_x - s->pad_left;
 	s32 y0 = (s32)(position / s->out_width) * s->stride_y - s->pad_top;
-	u32 block, step, tap;
+	u32 block, step;
 
 	for (block = 0; block < s->blocks; block++)
-		for (step = 0; step < s->steps; step++)
-			for (tap = 0; tap < s->taps; tap++) {
-				s32 x = x0 + (s32)tap * s->dilation_x;
-				s32 y = y0 + (s32)step * s->dilation_y;
-				u32 lanes = block_lanes(s, block);
+		for (step = 0; step < s->steps; step++) {
+			s32 y = y0 + (s32)step * s->dilation_y;
 
-				if (x < 0 || y < 0 || x >= (s32)s->width || y >= (s32)s->height)
-					out = put_pad(out, s->pad_value, lanes);
-				else
-					out = put_lanes(out, feature_lanes(sim, s, block, x, y),
-							lanes);
+			if (y < 0 || y >= (s32)s->height) {
+				out = put_pad(out, s->pad_value, s->taps * block_lanes(s, block));
+			} else {
+				struct block_row r = block_row(sim, s, block, (u32)y);
+
+				out = put_taps(&r, s, out, x);
 			}
+		}
 }
 
 /* Consecutive bytes of one line of pixels. */
