@@ -32,6 +32,7 @@
  * @address_bits: bits of a memory address
  * @features: NVDLA_HAS_*
  * @quirks: NVDLA_QUIRK_*
+ * @memory_latency: cycles of read latency that the DMA clients' FIFOs are sized to hide
  *
  * Source: nvdla/hw, branch master, spec/defs/<name>.spec.
  */
@@ -53,6 +54,7 @@ struct nvdla_config {
 	u8 address_bits;
 	u32 features;
 	u32 quirks;
+	u16 memory_latency;
 };
 
 extern const struct nvdla_config nvdla_configs[];
