@@ -116,9 +116,10 @@ enum npu_layer_kind {
  * @kind: which pass
  * @op: the operator in IR1 that the user knows it by (of a fused group: the convolution)
  * @last_op: the last operator of a fused group
- * @group, @group_count: all operators of IR1 that the layer stands for, in order, folded
- *                       padding included; a layer that prepares or patches another one's output
- *                       has none
+ * @group, @group_count: the operators of IR1 of which this layer completes the output, in order,
+ *                       folded padding included; a layer whose output another one clamps, patches
+ *                       or moves on has none.  The group's inputs are the tensors that its
+ *                       operators read and do not compute
  * @name: for reports and errors
  * @input: value read; CPU steps: see @op's tensors
  * @output: value written.  Conv with @has_pool: of the pooling

@@ -19,13 +19,7 @@ static void set_window(struct npu_opt *opt, struct npu_conv *conv)
 		w->pad_top += pad->begin[first];
 		w->pad_left += pad->begin[first + 1];
 	}
-	/* What the last window needs, and no more; input that no window reaches is not padded. */
-	w->pad_bottom = (u32)max((s64)0, (s64)(conv->h - 1) * w->stride_y +
-						 (s64)npu_dilated(w->r, w->dilation_y) -
-						 w->pad_top - value->h);
-	w->pad_right = (u32)max((s64)0, (s64)(conv->w - 1) * w->stride_x +
-						(s64)npu_dilated(w->s, w->dilation_x) -
-						w->pad_left - value->w);
+	npu_trim_padding(w, value->h, value->w, conv->h, conv->w);
 }
 
 /* Kernels with a weight that is not INT8 without its zero point. */
@@ -294,7 +288,7 @@ static int plain(struct npu_opt *opt, struct npu_conv *conv, struct arithmetic *
 	return 0;
 }
 
-static int add_patch(struct npu_opt *opt, const struct npu_conv *conv)
+static int add_patch(struct npu_opt *opt, const struct npu_conv *conv, u32 index)
 {
 	const struct npu_op *op = &opt->graph->op[conv->op];
 	struct npu_layer *patch;
@@ -312,6 +306,7 @@ static int add_patch(struct npu_opt *opt, const struct npu_conv *conv)
 	patch->window = conv->window;
 	patch->patch = conv->bad;
 	patch->patch_count = conv->bad_count;
+	npu_opt_move_group(opt, index, opt->net->layer_count - 1);
 	patch->cpu_reason = "weights minus zero point do not fit 8 bits in these output channels";
 	return 0;
 }
@@ -326,6 +321,9 @@ static void set_pool(struct npu_opt *opt, struct npu_layer *layer, u32 pool)
 	layer->pool.window = op->window;
 	layer->unpooled = layer->output;
 	layer->output = pooled;
+	npu_trim_padding(&layer->pool.window, opt->net->value[layer->unpooled].h,
+			 opt->net->value[layer->unpooled].w, opt->net->value[pooled].h,
+			 opt->net->value[pooled].w);
 	layer->last_op = pool;
 	opt->op[pool].done = true;
 }
@@ -394,5 +392,5 @@ int npu_conv_layer(struct npu_opt *opt, struct npu_conv *conv)
 				  conv->kernels.k, padded);
 	if (!error && arithmetic.clamp_after)
 		error = npu_opt_clamp_after(opt, index, arithmetic.low, arithmetic.high);
-	return error ? error : add_patch(opt, conv);
+	return error ? error : add_patch(opt, conv, opt->net->layer_count - 1);
 }

@@ -20,6 +20,8 @@ int npu_pass_fuse_pool(struct npu_opt *opt)
 		if (in->producer == NPU_NONE || in->consumers != 1 || in->is_output ||
 		    in->root != pool->input[0])
 			continue;
+		if (pool->window.r > NPU_PDP_MAX_KERNEL || pool->window.s > NPU_PDP_MAX_KERNEL)
+			continue;
 		if (graph->op[in->producer].kind == NPU_OP_CONV &&
 		    !opt->op[in->producer].cpu_reason && pool->activation == NPU_ACT_NONE)
 			opt->op[in->producer].pool = i;

@@ -59,5 +59,8 @@ int npu_lower_conv(struct npu_opt *opt, u32 op)
 	conv.kernels.zero = conv.weights->quant.zero;
 	conv.kernels.zero_count = conv.weights->quant.count;
 	set_geometry(opt, &conv);
+	/* A stride that is never taken may be larger than the register holds. */
+	conv.window.stride_y = conv.h == 1 ? 1 : conv.window.stride_y;
+	conv.window.stride_x = conv.w == 1 ? 1 : conv.window.stride_x;
 	return npu_conv_layer(opt, &conv);
 }

@@ -25,6 +25,19 @@ s32 npu_stored_zero(const struct npu_tensor *tensor)
 	return tensor->quant.zero[0] - (tensor->dtype == NPU_U8 ? 128 : 0);
 }
 
+static u32 padding_behind(u32 in, u32 out, u32 stride, u32 kernel, u32 dilation, u32 before)
+{
+	s64 end = (s64)(out - 1) * stride + (s64)npu_dilated(kernel, dilation) - before;
+
+	return end > in ? (u32)(end - in) : 0;
+}
+
+void npu_trim_padding(struct npu_window *w, u32 in_h, u32 in_w, u32 out_h, u32 out_w)
+{
+	w->pad_bottom = padding_behind(in_h, out_h, w->stride_y, w->r, w->dilation_y, w->pad_top);
+	w->pad_right = padding_behind(in_w, out_w, w->stride_x, w->s, w->dilation_x, w->pad_left);
+}
+
 void npu_activation_range(enum npu_activation activation, const struct npu_tensor *out, s32 *low,
 			  s32 *high)
 {
@@ -102,6 +115,17 @@ int npu_opt_set_group(struct npu_opt *opt, struct npu_layer *layer, const u32 *o
 	return 0;
 }
 
+void npu_opt_move_group(struct npu_opt *opt, u32 from, u32 to)
+{
+	struct npu_layer *layer = opt->net->layer;
+
+	layer[to].group = layer[from].group;
+	layer[to].group_count = layer[from].group_count;
+	layer[to].last_op = layer[from].last_op;
+	layer[from].group = NULL;
+	layer[from].group_count = 0;
+}
+
 static u32 add_value(struct npu_opt *opt)
 {
 	struct npu_net *net = opt->net;
@@ -177,6 +201,7 @@ int npu_opt_clamp_after(struct npu_opt *opt, u32 layer, s32 low, s32 high)
 						.alu_value = high };
 	clamp->sdp.bs.value = NPU_NONE;
 	clamp->sdp.bn.value = NPU_NONE;
+	npu_opt_move_group(opt, layer, net->layer_count - 1);
 	return 0;
 }
 

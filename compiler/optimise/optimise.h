@@ -15,6 +15,7 @@
 #define NPU_CONV_MAX_STRIDE 8u
 #define NPU_CONV_MAX_DILATION 32u
 #define NPU_CONV_MAX_PAD 31u
+#define NPU_CONV_MAX_KERNEL_BYTES (1u << 18)
 #define NPU_PDP_MAX_KERNEL 8u
 #define NPU_PDP_MAX_STRIDE 16u
 #define NPU_PDP_MAX_PAD 7u
@@ -121,6 +122,9 @@ int npu_opt_clamp_after(struct npu_opt *opt, u32 layer, s32 low, s32 high);
 /* The operators of IR1 that a layer stands for; NPU_NONE entries are left out. */
 int npu_opt_set_group(struct npu_opt *opt, struct npu_layer *layer, const u32 *ops, u32 count);
 
+/* The group belongs to the layer that completes the output. */
+void npu_opt_move_group(struct npu_opt *opt, u32 from, u32 to);
+
 /* The value of a tensor. */
 static inline u32 npu_opt_value(const struct npu_opt *opt, u32 tensor)
 {
@@ -129,6 +133,9 @@ static inline u32 npu_opt_value(const struct npu_opt *opt, u32 tensor)
 
 /* Zero point of a tensor as features store it: UINT8 is moved by -128. */
 s32 npu_stored_zero(const struct npu_tensor *tensor);
+
+/* Sets the padding behind to what the last windows need: none where they end inside of the input. */
+void npu_trim_padding(struct npu_window *window, u32 in_h, u32 in_w, u32 out_h, u32 out_w);
 
 /* The activation's clamp on @out as features store it. */
 void npu_activation_range(enum npu_activation activation, const struct npu_tensor *out, s32 *low,

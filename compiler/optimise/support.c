@@ -34,15 +34,23 @@ static const char *check_conv(const struct npu_opt *opt, const struct npu_op *op
 {
 	const struct npu_window *w = &op->window;
 	const char *reason = check_tensors(opt, op, 1);
+	u32 in[4], out[4], channels;
 
 	if (reason)
 		return reason;
 	if (npu_op_input(opt->graph, op, 0)->data)
 		return "constant input";
+	npu_tensor_nhwc(npu_op_input(opt->graph, op, 0), in);
+	npu_tensor_nhwc(npu_op_output(opt->graph, op), out);
 	if (w->r > NPU_CONV_MAX_KERNEL || w->s > NPU_CONV_MAX_KERNEL)
 		return "kernel larger than 32";
-	if (w->stride_y > NPU_CONV_MAX_STRIDE || w->stride_x > NPU_CONV_MAX_STRIDE)
+	/* With one output there is no step. */
+	if ((w->stride_y > NPU_CONV_MAX_STRIDE && out[1] > 1) ||
+	    (w->stride_x > NPU_CONV_MAX_STRIDE && out[2] > 1))
 		return "stride larger than 8";
+	channels = op->kind == NPU_OP_CONV && op->groups == 1 ? in[3] : opt->config->atom;
+	if ((u64)channels * w->r * w->s > NPU_CONV_MAX_KERNEL_BYTES)
+		return "kernel larger than 256 KiB";
 	if (w->dilation_y > NPU_CONV_MAX_DILATION || w->dilation_x > NPU_CONV_MAX_DILATION)
 		return "dilation larger than 32";
 	if (w->pad_top > NPU_CONV_MAX_PAD || w->pad_left > NPU_CONV_MAX_PAD ||
@@ -92,8 +100,14 @@ static const char *check_max_pool(const struct npu_opt *opt, const struct npu_op
 
 	if (reason)
 		return reason;
+	/* Two windows one after the other make a larger one, where they move by single steps. */
+	if (w->stride_y == 1 && w->stride_x == 1) {
+		if (w->r >= 2 * NPU_PDP_MAX_KERNEL || w->s >= 2 * NPU_PDP_MAX_KERNEL)
+			return "window larger than 15";
+		return NULL;
+	}
 	if (w->r > NPU_PDP_MAX_KERNEL || w->s > NPU_PDP_MAX_KERNEL)
-		return "window larger than 8";
+		return "window larger than 8 with a stride";
 	if (w->stride_y > NPU_PDP_MAX_STRIDE || w->stride_x > NPU_PDP_MAX_STRIDE)
 		return "stride larger than 16";
 	if (w->pad_top > NPU_PDP_MAX_PAD || w->pad_left > NPU_PDP_MAX_PAD ||
@@ -191,8 +205,9 @@ const struct npu_op_support npu_op_support[NPU_OP_COUNT] = {
 	[NPU_OP_FULLY_CONNECTED] = { "convolution + SDP",
 				     "<= 8192 inputs, or a plane of <= 32 x 32; constant weights",
 				     check_fully_connected, npu_lower_conv },
-	[NPU_OP_MAX_POOL] = { "PDP", "window <= 8, stride <= 16, padding <= 7", check_max_pool,
-			      npu_lower_max_pool },
+	[NPU_OP_MAX_POOL] = { "PDP",
+			      "window <= 8, stride <= 16, padding <= 7; window <= 15 with stride 1",
+			      check_max_pool, npu_lower_max_pool },
 	[NPU_OP_AVERAGE_POOL] = { "convolution + SDP", "window <= 32, stride <= 8, no padding",
 				  check_average_pool, npu_lower_average },
 	[NPU_OP_MEAN] = { "convolution + SDP", "over height and width <= 32", check_mean,
