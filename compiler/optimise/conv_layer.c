@@ -94,7 +94,8 @@ static void set_blocks(const struct nvdla_config *config, struct npu_conv *conv)
 			u64 then = block_cost(config, conv, DIV_ROUND_UP(groups, merged),
 					      merged * kernels->channels, merged * per_k);
 
-			if (then < now)
+			/* A last block must not reach beyond the last surface. */
+			if (then < now && round_up(groups, merged) == round_up(groups, n))
 				best = merged;
 		}
 		if (best < groups) {
