@@ -230,4 +230,14 @@ void npu_value_set_feature(struct npu_value *value, const struct nvdla_config *c
 int npu_optimise(struct npu_graph *graph, const struct nvdla_config *config, struct npu_net **net,
 		 struct npu_diag *diag);
 
+/**
+ * npu_net_from_tsv() - a topology without weights: a list of layers as text, for planning alone
+ * @data, @bytes: header line and one line for each layer, columns separated by tabs
+ *
+ * Return: 0, -EINVAL naming file, line and column, -ENOMEM.
+ */
+int npu_net_from_tsv(const void *data, size_t bytes, const char *file,
+		     const struct nvdla_config *config, struct npu_net **net,
+		     struct npu_diag *diag);
+
 #endif /* NPU_NET_H */

@@ -304,7 +304,8 @@ static int check_cpu(const struct checker *c)
 	if (!feature(c, l->input) || !feature(c, l->output))
 		return fail(c, "a patch needs features");
 	for (i = 0; i < l->patch_count; i++)
-		if (l->patch[i] >= c->net->value[l->output].c)
+		if (l->patch[i] >= c->net->value[l->output].c ||
+		    l->patch[i] >= npu_op_input(graph, op, 1)->dim[0])
 			return fail(c, "channel %u to be patched does not exist", l->patch[i]);
 	return 0;
 }

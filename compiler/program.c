@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: MIT
+/* From a file to a planned program, and from one plan to the next. */
+#include "program.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+static u64 now_ns(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (u64)time.tv_sec * 1000000000u + (u64)time.tv_nsec;
+}
+
+struct npu_budget npu_budget_full(const struct nvdla_config *config)
+{
+	return (struct npu_budget){
+		.banks = config->banks,
+		.entry_bytes = config->entry_bytes,
+		.entries = config->entries,
+	};
+}
+
+void npu_program_free(struct npu_program *program)
+{
+	u32 i;
+
+	if (!program)
+		return;
+	for (i = 0; i < program->step_count; i++)
+		free(program->step[i].stream);
+	free(program->step);
+	npu_plan_free(program->plan);
+	npu_net_free(program->net);
+	if (program->mapping)
+		munmap(program->mapping, program->mapping_bytes);
+	free(program);
+}
+
+int npu_program_replan(struct npu_program *program, const struct npu_budget *budget,
+		       struct npu_diag *diag)
+{
+	struct npu_plan *old = program->plan, *plan;
+	u64 start = now_ns();
+	int error;
+
+	error = npu_plan_net(program->net, budget, &plan, diag);
+	if (error)
+		return error;
+	program->plan = plan;
+	error = npu_emit(program, diag);
+	if (error) {
+		program->plan = old;
+		npu_plan_free(plan);
+		return error;
+	}
+	npu_plan_free(old);
+	program->plan_ns = now_ns() - start;
+	return 0;
+}
+
+/* The identifier of FlatBuffers files lies behind the offset of the root table. */
+static bool is_tflite(const void *data, size_t bytes)
+{
+	return bytes >= 8 && memcmp((const u8 *)data + 4, "TFL3", 4) == 0;
+}
+
+/* A layer list starts with its header line. */
+static bool is_layer_list(const void *data, size_t bytes)
+{
+	static const char header[] = "name\top\t";
+
+	return bytes >= sizeof(header) - 1 && memcmp(data, header, sizeof(header) - 1) == 0;
+}
+
+static int compile_tflite(const void *data, size_t bytes, const char *name,
+			  const struct nvdla_config *config, struct npu_net **net,
+			  struct npu_diag *diag)
+{
+	struct npu_graph *graph;
+	int error = npu_import_tflite(data, bytes, name, &graph, diag);
+
+	if (error)
+		return error;
+	error = npu_optimise(graph, config, net, diag);
+	if (error)
+		npu_graph_free(graph);
+	return error;
+}
+
+static int make_net(const void *data, size_t bytes, const char *name,
+		    const struct nvdla_config *config, struct npu_net **net,
+		    struct npu_budget *budget, struct npu_diag *diag)
+{
+	if (npu_file_is_compiled(data, bytes))
+		return npu_file_decode(data, bytes, name, config, net, budget, diag);
+	if (!config)
+		return npu_diag_set(diag, -EINVAL,
+				    "%s: not a compiled file, and no configuration "
+				    "to compile it for",
+				    name);
+	*budget = npu_budget_full(config);
+	if (is_tflite(data, bytes))
+		return compile_tflite(data, bytes, name, config, net, diag);
+	if (is_layer_list(data, bytes))
+		return npu_net_from_tsv(data, bytes, name, config, net, diag);
+	return npu_diag_set(
+		diag, -EINVAL,
+		"%s: neither a TensorFlow Lite model nor a compiled file nor a layer list", name);
+}
+
+int npu_program_load_memory(const void *data, size_t bytes, const char *name,
+			    const struct nvdla_config *config, const struct npu_budget *budget,
+			    struct npu_program **result, struct npu_diag *diag)
+{
+	struct npu_program *program = calloc(1, sizeof(*program));
+	struct npu_budget own = { 0 };
+	u64 start = now_ns();
+	int error;
+
+	if (!program)
+		return npu_diag_set(diag, -ENOMEM, "%s: out of memory", name);
+	error = make_net(data, bytes, name, config, &program->net, &own, diag);
+	if (!error) {
+		program->compile_ns = now_ns() - start;
+		error = npu_program_replan(program, budget ? budget : &own, diag);
+	}
+	if (error) {
+		npu_program_free(program);
+		return error;
+	}
+	*result = program;
+	return 0;
+}
+
+/* Maps a whole file. */
+static int map_file(const char *path, void **data, size_t *bytes, struct npu_diag *diag)
+{
+	int file = open(path, O_RDONLY | O_CLOEXEC), error = 0;
+	struct stat status;
+
+	if (file < 0)
+		return npu_diag_set(diag, -errno, "%s: %s", path, strerror(errno));
+	if (fstat(file, &status) < 0)
+		error = -errno;
+	else if (!S_ISREG(status.st_mode) || status.st_size <= 0)
+		error = -EINVAL;
+	if (!error) {
+		*bytes = (size_t)status.st_size;
+		*data = mmap(NULL, *bytes, PROT_READ, MAP_PRIVATE, file, 0);
+		if (*data == MAP_FAILED)
+			error = -errno;
+	}
+	close(file);
+	if (error == -EINVAL)
+		return npu_diag_set(diag, error, "%s: not a file, or empty", path);
+	return error ? npu_diag_set(diag, error, "%s: %s", path, strerror(-error)) : 0;
+}
+
+int npu_program_load(const char *path, const struct nvdla_config *config,
+		     const struct npu_budget *budget, struct npu_program **program,
+		     struct npu_diag *diag)
+{
+	size_t bytes = 0;
+	void *data = NULL;
+	int error = map_file(path, &data, &bytes, diag);
+
+	if (error)
+		return error;
+	error = npu_program_load_memory(data, bytes, path, config, budget, program, diag);
+	if (error) {
+		munmap(data, bytes);
+		return error;
+	}
+	(*program)->mapping = data;
+	(*program)->mapping_bytes = bytes;
+	return 0;
+}
+
+static int write_all(int file, const u8 *data, size_t bytes)
+{
+	while (bytes) {
+		ssize_t written = write(file, data, bytes);
+
+		if (written < 0 && errno == EINTR)
+			continue;
+		if (written < 0)
+			return -errno;
+		data += written;
+		bytes -= (size_t)written;
+	}
+	return 0;
+}
+
+/* Under another name first: whoever reads @path finds the old file or the whole new one. */
+static int write_file(const char *path, const void *data, size_t bytes, struct npu_diag *diag)
+{
+	char temporary[4096];
+	int file, error;
+
+	if (snprintf(temporary, sizeof(temporary), "%s.XXXXXX", path) >= (int)sizeof(temporary))
+		return npu_diag_set(diag, -ENAMETOOLONG, "%.200s...: name too long", path);
+	file = mkostemp(temporary, O_CLOEXEC);
+	if (file < 0)
+		return npu_diag_set(diag, -errno, "%s: %s", path, strerror(errno));
+	error = write_all(file, data, bytes);
+	if (!error && fchmod(file, 0644) < 0)
+		error = -errno;
+	if (close(file) < 0 && !error)
+		error = -errno;
+	if (!error && rename(temporary, path) < 0)
+		error = -errno;
+	if (error) {
+		unlink(temporary);
+		return npu_diag_set(diag, error, "%s: %s", path, strerror(-error));
+	}
+	return 0;
+}
+
+int npu_program_save(const struct npu_program *program, const char *path, struct npu_diag *diag)
+{
+	size_t bytes;
+	void *data;
+	int error = npu_file_encode(program->net, &program->plan->budget, &data, &bytes, diag);
+
+	if (error)
+		return error;
+	error = write_file(path, data, bytes, diag);
+	free(data);
+	return error;
+}
