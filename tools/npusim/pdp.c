@@ -229,7 +229,7 @@ static void read_row(const struct pdp *pdp, const struct sim_cube8 *flying,
 	u64 address = pdp->source + (u64)(s64)part->start_in * lanes +
 		      surface * pdp->source_surface + y * pdp->source_line;
 
-	if (flying)
+	if (!pdp->memory)
 		memcpy(pdp->line, flying->data + ((size_t)surface * pdp->shape.y.in + y) * bytes,
 		       bytes);
 	else

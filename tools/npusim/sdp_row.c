@@ -15,8 +15,15 @@
 #endif
 
 /* Sanitizers instrument the resolvers that function multiversioning needs. */
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__SANITIZE_ADDRESS__) && \
-	!defined(__SANITIZE_THREAD__) && !defined(__clang__)
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED 1
+#elif defined(__has_feature)
+#define SANITIZED (__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
+#else
+#define SANITIZED 0
+#endif
+
+#if defined(__x86_64__) && !SANITIZED
 #define ROW_FUNCTION __attribute__((target_clones("avx512f", "avx2", "default")))
 #else
 #define ROW_FUNCTION
