@@ -201,7 +201,8 @@ const char *fb_string(const struct fb_table *table, u32 field)
 
 	if (!text.data)
 		return "";
-	if (text.data + text.count >= table->file->data + table->file->bytes ||
+	if (text.count > FB_MAX_STRING ||
+	    text.data + text.count >= table->file->data + table->file->bytes ||
 	    text.data[text.count] || memchr(text.data, 0, text.count)) {
 		damaged(table->file, text.data - table->file->data);
 		return "";

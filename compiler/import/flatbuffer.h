@@ -59,7 +59,11 @@ float fb_element_f32(const struct fb_vector *vector, u32 i);
 /* Table @i of a vector of tables (element size 4); absent beyond the end. */
 struct fb_table fb_element_table(struct flatbuffer *file, const struct fb_vector *vector, u32 i);
 
-/* A string inside the file, ended by a zero; "" where it is absent. */
+/*
+ * A string inside the file, ended by a zero; "" where it is absent.  Longer ones count as damage:
+ * each use looks for the zero, and many tables may refer to the same string.
+ */
+#define FB_MAX_STRING 65535
 const char *fb_string(const struct fb_table *table, u32 field);
 
 #endif /* NPU_FLATBUFFER_H */

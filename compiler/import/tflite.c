@@ -163,16 +163,13 @@ static int copy_quant(struct tflite *t, struct npu_quant *quant, const struct fb
 	return 0;
 }
 
-static bool scales_are_usable(const struct fb_vector *scales)
+static bool scales_are_usable(const struct npu_quant *quant)
 {
 	u32 i;
 
-	for (i = 0; i < scales->count; i++) {
-		float scale = fb_element_f32(scales, i);
-
-		if (!(scale > 0 && scale < 1e30f))
+	for (i = 0; i < quant->count; i++)
+		if (!(quant->scale[i] > 0 && quant->scale[i] < 1e30f))
 			return false;
-	}
 	return true;
 }
 
@@ -183,17 +180,22 @@ static int read_quant(struct tflite *t, const struct fb_table *table, struct npu
 	struct fb_vector scales = fb_elements(&quant, QUANT_SCALE, 4);
 	struct fb_vector zeros = fb_elements(&quant, QUANT_ZERO_POINT, 8);
 	u32 axis = fb_s32(&quant, QUANT_DIMENSION, 0);
+	int error;
 
 	if (!scales.count && !fb_u8(&quant, QUANT_DETAILS_TYPE, 0))
 		return 0;
 	if (!scales.count || (zeros.count && zeros.count != scales.count) ||
-	    (scales.count > 1 && (axis >= tensor->rank || tensor->dim[axis] != scales.count)) ||
-	    !scales_are_usable(&scales)) {
+	    (scales.count > 1 && (axis >= tensor->rank || tensor->dim[axis] != scales.count))) {
 		*fault = TENSOR_BAD_QUANT;
 		return 0;
 	}
+	error = copy_quant(t, &tensor->quant, &scales, &zeros);
 	tensor->quant.axis = scales.count > 1 ? axis : 0;
-	return copy_quant(t, &tensor->quant, &scales, &zeros);
+	if (!error && !scales_are_usable(&tensor->quant)) {
+		tensor->quant.count = 0;
+		*fault = TENSOR_BAD_QUANT;
+	}
+	return error;
 }
 
 static enum tflite_fault find_fault(const struct fb_table *table, s32 dtype)
