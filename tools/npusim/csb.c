@@ -9,6 +9,9 @@ const struct sim_unit_info sim_unit_info[SIM_UNITS] = {
 };
 #undef UNIT
 
+/* Words of a unit that hold registers; all that follows is empty. */
+#define SIM_UNIT_REGS 64
+
 int sim_unit_of(u32 reg)
 {
 	u32 i;
@@ -103,7 +106,7 @@ const struct npusim_regs *sim_unit_start(struct npusim *sim, enum sim_unit_id id
 	struct sim_unit *u = &sim->unit[id];
 	u32 base = sim_unit_info[id].base / 4, i;
 
-	for (i = 0; i < NVDLA_UNIT_BYTES / 4; i++) {
+	for (i = 0; i < SIM_UNIT_REGS; i++) {
 		u32 row = sim->attr[base + i] & SIM_ATTR_DUAL ? u->consumer : 0;
 
 		u->regs.value[i] = sim->reg[row][base + i];
@@ -213,7 +216,9 @@ void npusim_write(struct npusim *sim, u32 reg, u32 value)
 		sim_glb_write(sim, reg, value);
 	else
 		sim->reg[0][reg / 4] = value & nvdla_reg_mask(reg);
-	sim_step(sim);
+	/* Nothing but an enable can start an operation. */
+	if (id >= 0 && reg == sim_unit_info[id].op_enable)
+		sim_step(sim);
 }
 
 u32 npusim_read(struct npusim *sim, u32 reg)
