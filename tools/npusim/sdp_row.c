@@ -137,30 +137,36 @@ void sdp_x_row(const struct sdp_x_stage *stage, s32 *x, const s32 *alu, const s3
 	x_rows[stage->alu][stage->mul][stage->relu](shift_factor(stage->shift), x, alu, mul, n);
 }
 
-ROW_FUNCTION void sdp_out_row(const struct sdp_convert *convert, const s32 *x, s8 *out, u32 n)
+/* Clang 14 loses multiversioned functions that are not static, hence the pairs below. */
+ROW_FUNCTION static void out_row(double offset, double factor, const s32 *x, s8 *out, u32 n)
 {
-	double factor = shift_factor(convert->shift) * convert->scale;
-	double offset = convert->offset;
 	u32 i;
 
 	for (i = 0; i < n; i++)
 		out[i] = (s8)round_limit((x[i] - offset) * factor, -128.0, 127.0);
 }
 
-ROW_FUNCTION void sdp_out_row16(const struct sdp_convert *convert, const s32 *x, s16 *out, u32 n)
+static double convert_factor(const struct sdp_convert *convert)
 {
-	double factor = shift_factor(convert->shift) * convert->scale;
-	double offset = convert->offset;
+	return shift_factor(convert->shift) * convert->scale;
+}
+
+void sdp_out_row(const struct sdp_convert *convert, const s32 *x, s8 *out, u32 n)
+{
+	out_row(convert->offset, convert_factor(convert), x, out, n);
+}
+
+void sdp_out_row16(const struct sdp_convert *convert, const s32 *x, s16 *out, u32 n)
+{
+	double factor = convert_factor(convert), offset = convert->offset;
 	u32 i;
 
 	for (i = 0; i < n; i++)
 		out[i] = (s16)round_limit((x[i] - offset) * factor, -32768.0, 32767.0);
 }
 
-ROW_FUNCTION u32 sdp_out_saturated(const struct sdp_convert *convert, const s32 *x, u32 n)
+ROW_FUNCTION static u32 out_saturated(double offset, double factor, const s32 *x, u32 n)
 {
-	double factor = shift_factor(convert->shift) * convert->scale;
-	double offset = convert->offset;
 	u32 count = 0, i;
 
 	for (i = 0; i < n; i++) {
@@ -171,10 +177,13 @@ ROW_FUNCTION u32 sdp_out_saturated(const struct sdp_convert *convert, const s32 
 	return count;
 }
 
-ROW_FUNCTION void sdp_alu_operand_row(const s16 *in, s32 *out, u32 shift, u32 n)
+u32 sdp_out_saturated(const struct sdp_convert *convert, const s32 *x, u32 n)
 {
-	/* Beyond 32 bits every operand but 0 saturates: a shift of 32 does as well as 63. */
-	double factor = (double)(1ull << (shift > 32 ? 32 : shift));
+	return out_saturated(convert->offset, convert_factor(convert), x, n);
+}
+
+ROW_FUNCTION static void shift_row(const s16 *in, s32 *out, double factor, u32 n)
+{
 	u32 i;
 
 	for (i = 0; i < n; i++) {
@@ -186,7 +195,13 @@ ROW_FUNCTION void sdp_alu_operand_row(const s16 *in, s32 *out, u32 shift, u32 n)
 	}
 }
 
-ROW_FUNCTION void sdp_widen_row(const s16 *in, s32 *out, u32 n)
+void sdp_alu_operand_row(const s16 *in, s32 *out, u32 shift, u32 n)
+{
+	/* Beyond 32 bits every operand but 0 saturates: a shift of 32 does as well as 63. */
+	shift_row(in, out, (double)(1ull << (shift > 32 ? 32 : shift)), n);
+}
+
+void sdp_widen_row(const s16 *in, s32 *out, u32 n)
 {
 	u32 i;
 
