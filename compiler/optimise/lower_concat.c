@@ -51,7 +51,7 @@ static int move(struct npu_opt *opt, u32 op, u32 operand, u32 part)
 	if (!layer->name)
 		return npu_opt_nomem(opt);
 	worst = npu_requant_scale(&layer->sdp, (double)in->quant.scale[0] / out->quant.scale[0],
-				  npu_stored_zero(in), npu_stored_zero(out));
+				  npu_stored_zero(in), npu_stored_zero(out), false);
 	if (worst < 0 || worst > 0.45)
 		return npu_diag_set(opt->diag, -ENOTSUP, "%s: %s: scales are too far apart for SDP",
 				    opt->graph->file, o->name);

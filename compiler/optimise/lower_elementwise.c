@@ -77,7 +77,7 @@ int npu_lower_requantise(struct npu_opt *opt, u32 op)
 	if (!layer)
 		return npu_opt_nomem(opt);
 	worst = npu_requant_scale(&layer->sdp, (double)in->quant.scale[0] / out->quant.scale[0],
-				  npu_stored_zero(in), npu_stored_zero(out));
+				  npu_stored_zero(in), npu_stored_zero(out), true);
 	if (worst < 0 || worst > 0.45)
 		return npu_diag_set(opt->diag, -ENOTSUP,
 				    "%s: %s: scales are too far apart for SDP (%.3g units off)",

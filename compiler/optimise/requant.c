@@ -469,22 +469,36 @@ double npu_requant_add(struct npu_sdp *sdp, double scale_a, s32 zero_a, double s
 	return worst + 255 * (scale_a + scale_b) * fabs(rounded / f - 1);
 }
 
-double npu_requant_scale(struct npu_sdp *sdp, double scale, s32 zero_in, s32 zero_out)
+double npu_requant_scale(struct npu_sdp *sdp, double scale, s32 zero_in, s32 zero_out, bool twice)
 {
-	int shift = operand_shift(scale, MUL_MAX_SHIFT);
+	int power = 0, shift;
+	double factor;
 
 	*sdp = (struct npu_sdp){ .bs = stage_off, .bn = stage_off, .cvt_scale = 1 };
-	if (shift < 0)
+	factor = twice ? frexp(scale, &power) : scale;
+	if (power > 0) {
+		factor = scale;
+		power = 0;
+	}
+	shift = operand_shift(factor, MUL_MAX_SHIFT);
+	if (shift < 0 || power < -31)
 		return -1;
 	sdp->bs = (struct npu_sdp_stage){
 		.alu_from = NPU_OPERAND_REGISTER,
 		.alu_op = NPU_ALU_SUM,
 		.alu_value = -zero_in,
 		.mul_from = NPU_OPERAND_REGISTER,
-		.mul_value = (s32)round_operand(ldexp(scale, shift)),
+		.mul_value = (s32)round_operand(ldexp(factor, shift)),
 		.mul_shift = shift,
 		.value = NPU_NONE,
 	};
+	if (power)
+		sdp->bn = (struct npu_sdp_stage){
+			.mul_from = NPU_OPERAND_REGISTER,
+			.mul_value = 1,
+			.mul_shift = -power,
+			.value = NPU_NONE,
+		};
 	sdp->cvt_offset = -zero_out;
-	return 256 * fabs(ldexp(sdp->bs.mul_value, -shift) - scale);
+	return 256 * fabs(ldexp(sdp->bs.mul_value, power - shift) - scale);
 }

@@ -84,8 +84,14 @@ double npu_requant_conv(struct npu_requant *requant, struct npu_sdp *sdp,
 double npu_requant_add(struct npu_sdp *sdp, double scale_a, s32 zero_a, double scale_b, s32 zero_b,
 		       s32 zero, s32 sign);
 
-/* Operands for a change of scale and zero point by SDP alone; return as above. */
-double npu_requant_scale(struct npu_sdp *sdp, double scale, s32 zero_in, s32 zero_out);
+/**
+ * npu_requant_scale() - operands for a change of scale and zero point by SDP alone
+ * @twice: round as TensorFlow Lite's fixed-point multiplication does: after a factor between a half
+ *         and one, and again after a shift.  For sums that is no matter, for 8-bit values it is
+ *
+ * Return as npu_requant_conv().
+ */
+double npu_requant_scale(struct npu_sdp *sdp, double scale, s32 zero_in, s32 zero_out, bool twice);
 
 /**
  * npu_sdp_evaluate() - exactly what SDP computes for one element
