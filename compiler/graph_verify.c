@@ -269,6 +269,14 @@ static int check_broadcast(const struct checker *checker)
 	return 0;
 }
 
+/* Stored values are compared: all have to stand for the same real ones. */
+static int check_min_max(const struct checker *checker)
+{
+	if (is_byte(output(checker)) && !same_quant(input(checker, 1), output(checker)))
+		return fail(checker, "input 1 has another scale or zero point");
+	return check_broadcast(checker);
+}
+
 static int check_prelu(const struct checker *checker)
 {
 	if (!input(checker, 1)->data)
@@ -499,8 +507,8 @@ static const struct op_rule op_rules[NPU_OP_COUNT] = {
 	[NPU_OP_SUB] = { 2, 2, ARITHMETIC_TYPES, COMPUTES, check_broadcast },
 	[NPU_OP_MUL] = { 2, 2, ARITHMETIC_TYPES, COMPUTES, check_broadcast },
 	[NPU_OP_DIV] = { 2, 2, TYPE(F32), COMPUTES, check_broadcast },
-	[NPU_OP_MINIMUM] = { 2, 2, ARITHMETIC_TYPES, COMPUTES | SAME_QUANT, check_broadcast },
-	[NPU_OP_MAXIMUM] = { 2, 2, ARITHMETIC_TYPES, COMPUTES | SAME_QUANT, check_broadcast },
+	[NPU_OP_MINIMUM] = { 2, 2, ARITHMETIC_TYPES, COMPUTES | SAME_QUANT, check_min_max },
+	[NPU_OP_MAXIMUM] = { 2, 2, ARITHMETIC_TYPES, COMPUTES | SAME_QUANT, check_min_max },
 	[NPU_OP_RELU] = { 1, 1, REAL_TYPES, COMPUTES | SAME_SHAPE, NULL },
 	[NPU_OP_LEAKY_RELU] = { 1, 1, REAL_TYPES, COMPUTES | SAME_SHAPE, check_leaky_relu },
 	[NPU_OP_PRELU] = { 2, 2, REAL_TYPES, COMPUTES | SAME_SHAPE, check_prelu },

@@ -285,7 +285,8 @@ int npu_reference_run_fused_add(struct npu_reference *reference, u32 conv, u32 a
 	range = ref_range(&second);
 	elements = npu_tensor_elements(out.tensor);
 	side = second.op->input[0] == first.op->output[0] ? 1 : 0;
-	if (second.op->kind != NPU_OP_ADD || second.op->input[!side] != first.op->output[0] ||
+	if (second.op->kind != NPU_OP_ADD || first.op->activation != NPU_ACT_NONE ||
+	    second.op->input[!side] != first.op->output[0] ||
 	    (first.op->kind != NPU_OP_CONV && first.op->kind != NPU_OP_FULLY_CONNECTED) ||
 	    out.tensor->dtype == NPU_F32 ||
 	    npu_tensor_elements(npu_op_output(first.graph, first.op)) != elements)

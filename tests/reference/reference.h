@@ -37,7 +37,7 @@ int npu_reference_run_op(struct npu_reference *reference, u32 op, u8 *clamped,
 /**
  * npu_reference_run_fused_add() - a convolution (or fully connected layer) and the addition of its
  * result and another tensor, as one operation that rounds once
- * @conv, @add: operators; @add reads what @conv writes
+ * @conv, @add: operators; @add reads what @conv writes; @conv has no fused activation
  *
  * Reads the convolution's inputs and the addition's other operand, writes the addition's output:
  * the real sum rounded to nearest (half away from zero) and clamped, the convolution's own rounding

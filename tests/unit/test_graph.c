@@ -362,6 +362,20 @@ static void test_broadcast(void **state)
 	expect_bad(graph, "broadcast");
 }
 
+static void test_maximum(void **state)
+{
+	static const float other[] = { 0.25f };
+	struct npu_graph *graph = new_graph();
+
+	graph->op[2].kind = NPU_OP_MAXIMUM;
+	expect_good(graph);
+	graph = new_graph();
+	graph->op[2].kind = NPU_OP_MAXIMUM;
+	graph->op[2].input[1] = IN;
+	graph->tensor[IN].quant.scale = other;
+	expect_bad(graph, "input 1 has another scale");
+}
+
 /* One operator from a tensor of [1,4,6,2] to one of the given shape. */
 static struct npu_graph *new_single(enum npu_op_kind kind, u32 rank, const u32 *dim)
 {
@@ -515,6 +529,7 @@ int main(void)
 		cmocka_unit_test(test_tensors),
 		cmocka_unit_test(test_batch),
 		cmocka_unit_test(test_broadcast),
+		cmocka_unit_test(test_maximum),
 		cmocka_unit_test(test_slice),
 		cmocka_unit_test(test_transpose),
 		cmocka_unit_test(test_pad),
