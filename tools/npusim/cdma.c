@@ -173,11 +173,37 @@ static void data_done(struct npusim *sim, u64 when)
 		      NVDLA_INTR_CDMA_DAT + sim->unit[SIM_CDMA].consumer, NULL);
 }
 
-static u64 data_bytes(const struct npusim *sim, const struct feature *f, u32 rows)
+/* Data and weights come through the same port? */
+static bool shared_port(const struct npusim *sim)
 {
-	if (cdma_mode(sim) == SIM_MODE_PIXEL)
-		return (u64)sim_pixel_line_beats(sim) * rows;
-	return (u64)f->width * f->surfaces * sim->config->atom * rows;
+	return !(sim->config->features & NVDLA_HAS_CVIF) ||
+	       F(D_DAIN_RAM_TYPE, DATAIN_RAM_TYPE) == F(D_WEIGHT_RAM_TYPE, WEIGHT_RAM_TYPE);
+}
+
+/* Beats of weights that can be read while the data are, as far as they find room. */
+static u64 weight_beats_beside(const struct npusim *sim)
+{
+	const struct sim_conv *c = &sim->conv;
+	u32 size = sim_bank_entries(sim, F(D_BANK, WEIGHT_BANK));
+	u64 entries = min(F(D_WEIGHT_BYTES, WEIGHT_BYTES) / sim->config->entry_bytes,
+			  size - min(size, c->weight.held));
+
+	if (c->wt == SIM_FETCH_DONE || c->wt == SIM_FETCH_IDLE || !shared_port(sim))
+		return 0;
+	return entries * sim->config->entry_bytes / sim->config->dbb_bytes;
+}
+
+/* Cycles for @count of the @rows lines. */
+static u64 line_cycles(const struct npusim *sim, const struct feature *f, u32 rows, u32 count,
+		       u64 weight_beats)
+{
+	u32 width = f->width, surfaces = f->surfaces;
+
+	if (cdma_mode(sim) == SIM_MODE_PIXEL) {
+		width = sim_pixel_line_beats(sim) / sim->config->dbb_bytes;
+		surfaces = 1;
+	}
+	return sim_data_cycles(sim, width, surfaces, rows, weight_beats) * count / rows;
 }
 
 /* Fetch grain after grain while entries are free; true when something moved. */
@@ -188,12 +214,14 @@ static bool data_step(struct npusim *sim)
 	u32 size = sim_bank_entries(sim, F(D_BANK, DATA_BANK));
 	struct feature f = feature_shape(sim);
 	u32 start = c->rows_fetched;
+	u64 weight_beats = weight_beats_beside(sim), waited;
 
 	sim->dma_group = sim->unit[SIM_CDMA].consumer;
 	while (c->rows_fetched < rows) {
 		u32 count = min(data_grain(sim), rows - c->rows_fetched), y;
 		u64 entries = (u64)count * eps;
 
+		waited = c->dat_front;
 		if (entries > size || !make_room(&c->data, size, (u32)entries, &c->dat_front)) {
 			sim_hang(sim, "CDMA",
 				 "waits for %llu free entries in %u data bank(s), line %u of %u",
@@ -210,7 +238,9 @@ static bool data_step(struct npusim *sim)
 		c->data.write = sim_ring_wrap(c->data.write + (u32)entries, size);
 		c->data.held += (u32)entries;
 		c->rows_fetched += count;
-		c->dat_front += sim_read_cycles(sim, data_bytes(sim, &f, count));
+		if (c->dat_front != waited)
+			c->dat_since = c->dat_front;
+		c->dat_front += line_cycles(sim, &f, rows, count, weight_beats);
 		sim_releases_push(&c->lines, c->dat_front, count);
 	}
 	if (c->rows_fetched == rows) {
@@ -349,6 +379,18 @@ static u32 room_for_weights(struct npusim *sim, u32 size)
 	}
 }
 
+/* Cycles for @entries from wt_front on: every other turn while data are read. */
+static u64 weight_cycles(const struct npusim *sim, u32 entries)
+{
+	const struct sim_conv *c = &sim->conv;
+	u64 beats = (u64)entries * sim->config->entry_bytes / sim->config->dbb_bytes;
+	u64 beat_256 = sim_beat_cycles_256(sim), slow = 0;
+
+	if (shared_port(sim) && c->wt_front >= c->dat_since && c->wt_front < c->dat_front)
+		slow = min(beats, ((c->dat_front - c->wt_front) << 8) / (2 * beat_256));
+	return (beats + slow) * beat_256 >> 8;
+}
+
 bool sim_cdma_weights(struct npusim *sim)
 {
 	struct sim_conv *c = &sim->conv;
@@ -372,7 +414,7 @@ bool sim_cdma_weights(struct npusim *sim)
 		store_weights(sim, run);
 		c->weight.held += run;
 		c->weights_fetched += run;
-		c->wt_front += sim_read_cycles(sim, (u64)run * sim->config->entry_bytes);
+		c->wt_front += weight_cycles(sim, run);
 		if (announce_groups(sim))
 			return true;
 		moved = true;
@@ -403,7 +445,8 @@ static void cdma_start(struct npusim *sim)
 	weight_reuse = F(D_MISC_CFG, WEIGHT_REUSE) && c->last_skip_weight;
 	c->rows_fetched = c->weights_fetched = c->groups_fetched = 0;
 	c->weights_requested = 0;
-	c->dat_front = c->wt_front = sim->now + sim_cdma_head(sim);
+	c->dat_front = c->dat_since = sim->now + sim_cdma_head(sim, false);
+	c->wt_front = sim->now + sim_cdma_head(sim, true);
 
 	if (data_bank != c->dat_last_bank)
 		c->dat = SIM_FETCH_PENDING;

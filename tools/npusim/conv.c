@@ -87,13 +87,14 @@ static bool agree_on_banks(struct npusim *sim)
 		sim_releases_clear(&c->lines);
 		c->slices = 0;
 		c->dat = SIM_FETCH_BUSY;
-		c->dat_front = max(c->dat_front, sim->now + sim_cdma_head(sim));
+		c->dat_front = max(c->dat_front, sim->now + sim_cdma_head(sim, false));
+		c->dat_since = c->dat_front;
 	}
 	c->weight.write = c->weight.read = 0;
 	c->kernels = 0;
 	sim_releases_clear(&c->arrivals);
 	c->wt = SIM_FETCH_BUSY;
-	c->wt_front = max(c->wt_front, sim->now + sim_cdma_head(sim));
+	c->wt_front = max(c->wt_front, sim->now + sim_cdma_head(sim, true));
 	c->csc_pending = false;
 	return true;
 }
@@ -247,7 +248,7 @@ static void run_groups(struct npusim *sim, struct conv_job *j)
 				j->stride, &byte);
 		entries = ((u64)rest + (u64)kernels * j->s.length) / sim->config->entry_bytes;
 		index = (u32)((before + entries) % size);
-		sim_conv_clock_group(sim, &j->s, g, c->kernels_ready, j->rate.atom_256, &j->clock);
+		sim_conv_clock_group(sim, &j->s, c->kernels_ready, j->rate.atom_256, &j->clock);
 		if (!j->s.skip_weight) {
 			/* An entry that a group shares with the next is given back with it. */
 			u64 used = entries + (byte ? 1 : 0) - (rest ? 1 : 0);
@@ -340,14 +341,6 @@ static int job_memory(struct npusim *sim, struct conv_job *j)
 	return 0;
 }
 
-/* Atoms that CACC can keep when SDP takes none: its delivery buffer. */
-static u64 cacc_capacity(const struct npusim *sim)
-{
-	const struct nvdla_config *c = sim->config;
-
-	return (c->atomic_c / c->atomic_k == 4 ? 4 : 2) * c->atomic_k;
-}
-
 /* SDP takes atoms, delivered until @when; the interrupt comes with the last one. */
 static void deliver(struct npusim *sim, u64 when)
 {
@@ -414,8 +407,10 @@ static void conv_run(struct npusim *sim, bool sdp)
 	start_compute_units(sim, &j);
 	j.truncate = SIM_FIELD(&sim->unit[SIM_CACC].regs, CACC, D_CLIP_CFG, CLIP_TRUNCATE);
 	j.clock.compute = max(c->csc_free, c->slices_ready);
-	if (sdp)
+	if (sdp) {
 		j.rate = sim_post_rate(sim);
+		j.clock.deliver = sim_post_since(sim) + j.rate.head;
+	}
 	run_groups(sim, &j);
 	sim->counters.macs += (u64)j.s.length * j.s.kernels * j.s.positions;
 
@@ -433,7 +428,7 @@ static void conv_run(struct npusim *sim, bool sdp)
 			 j.done_groups, j.s.groups);
 		return;
 	}
-	if (c->left_atoms > cacc_capacity(sim)) {
+	if (c->left_atoms > sim_cacc_capacity(sim)) {
 		sim_hang(sim, "CSC", "has %llu atoms that SDP does not take",
 			 (unsigned long long)c->left_atoms);
 		return;
@@ -476,7 +471,7 @@ static bool fits_cacc(const struct npusim *sim)
 	struct sim_csc_shape s;
 
 	sim_csc_shape(sim, csc_regs(sim), &s);
-	return (u64)s.groups * s.positions + sim->conv.left_atoms <= cacc_capacity(sim);
+	return (u64)s.groups * s.positions + sim->conv.left_atoms <= sim_cacc_capacity(sim);
 }
 
 /* What an operation has left in CACC goes on when SDP is ready for all of its own. */

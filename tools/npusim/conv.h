@@ -107,29 +107,44 @@ s32 sim_cacc_clip(s64 sum, u32 truncate, u32 *saturated);
 void sim_cacc_round(s32 *sums, size_t count, u32 truncate);
 
 /* timing.c */
-struct sim_conv_timing {
-	u64 compute_done; /* of the last stripe */
-	u64 deliver_done;
-	u32 tail;
-};
 
-/* Cycles after CDMA's enable until the first byte is in CBUF. */
-u32 sim_cdma_head(const struct npusim *sim);
-/* Cycles that @bytes take on the read port. */
-u64 sim_read_cycles(const struct npusim *sim, u64 bytes);
+/* Cycles from CDMA's enable (or the agreement on banks) until its first beat is in CBUF. */
+u32 sim_cdma_head(const struct npusim *sim, bool weights);
+
+/* Cycles, times 256, that a beat takes on the read port. */
+u64 sim_beat_cycles_256(const struct npusim *sim);
+
+/*
+ * Cycles from the first to the last atom of @rows lines of input, while @weight_beats are read
+ * through the same port in turns.
+ */
+u64 sim_data_cycles(const struct npusim *sim, u32 width, u32 surfaces, u64 rows, u64 weight_beats);
+
+/* Stripes on their way from CACC to SDP whose times are remembered. */
+#define SIM_STRIPES 16
 
 /**
- * struct sim_conv_clock - how far compute and delivery have come
- * @compute: cycle at which CSC may issue the next stripe
- * @deliver: cycle at which the stripe before has left CACC
+ * struct sim_conv_clock - how far compute and delivery of one operation have come
+ * @compute: cycle at which CSC may issue its next package
+ * @deliver: cycle at which the last atom so far is taken by SDP
+ * @atoms: issued so far
+ * @stripe: the newest stripes: first atom's number and the cycle at which SDP takes it
  */
 struct sim_conv_clock {
 	u64 compute;
 	u64 deliver;
+	u64 atoms;
+	u32 stripes;
+	struct {
+		u64 first_atom, cycle;
+	} stripe[SIM_STRIPES];
 };
 
 /* One kernel group through CSC, CACC and SDP; @ready: its weights are in CBUF. */
-void sim_conv_clock_group(const struct npusim *sim, const struct sim_csc_shape *s, u32 group,
-			  u64 ready, u32 sdp_atom_256, struct sim_conv_clock *clock);
+void sim_conv_clock_group(const struct npusim *sim, const struct sim_csc_shape *s, u64 ready,
+			  u32 sdp_atom_256, struct sim_conv_clock *clock);
+
+/* Atoms that CACC can keep when SDP takes none: its delivery buffer. */
+u32 sim_cacc_capacity(const struct npusim *sim);
 
 #endif /* NPUSIM_CONV_H */

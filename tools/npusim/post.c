@@ -91,6 +91,13 @@ u64 sim_post_atoms(const struct npusim *sim)
 	return sim_sdp_atoms(sim, &sim->unit[SIM_SDP].regs);
 }
 
+u64 sim_post_since(const struct npusim *sim)
+{
+	const struct sim_unit *u = &sim->unit[SIM_SDP];
+
+	return max(u->since, u->enabled_at[u->consumer]);
+}
+
 struct sim_sdp_rate sim_post_rate(const struct npusim *sim)
 {
 	return sim_sdp_flying_rate(sim, &sim->unit[SIM_SDP].regs, &sim->unit[SIM_SDP_RDMA].regs);

@@ -11,6 +11,9 @@ bool sim_post_flying_ready(struct npusim *sim);
 /* Atoms that SDP will take, when it is ready. */
 u64 sim_post_atoms(const struct npusim *sim);
 
+/* Cycle since which SDP's next operation could run. */
+u64 sim_post_since(const struct npusim *sim);
+
 /* How fast SDP will take atoms from CACC. */
 struct sim_sdp_rate sim_post_rate(const struct npusim *sim);
 

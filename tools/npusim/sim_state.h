@@ -125,10 +125,9 @@ struct sim_conv {
 	u32 weights_fetched; /* entries of the current weight fetch */
 	u32 weights_requested; /* atoms asked for, some of which may wait for room */
 	u32 groups_fetched; /* kernel groups announced to CSC */
+	u64 dat_since; /* cycle since which data are read without a break */
 	u64 dat_front; /* cycle at which the data fetch has come so far */
 	u64 wt_front;
-	u64 dat_pending_since;
-	u64 wt_pending_since;
 
 	/* CSC */
 	bool csc_pending; /* waits for CDMA to agree to a change of banks */
