@@ -11,6 +11,9 @@
 /* Longest time for which the MAC array may be asked to work on one operation, in cycles. */
 #define CONV_CYCLES_MAX (1ull << 36)
 
+/* Cycles that CSC waits at the end of an operation for its pipeline to run empty. */
+#define CSC_FLUSH 50
+
 static const struct npusim_regs *csc_regs(const struct npusim *sim)
 {
 	return &sim->unit[SIM_CSC].regs;
@@ -293,9 +296,11 @@ static void csc_finish(struct npusim *sim, const struct conv_job *j)
 	c->csc_last_data_bank = s->data_bank;
 	c->csc_last_weight_bank = s->weight_bank;
 	c->csc_last_mode = s->pixel ? SIM_MODE_PIXEL : SIM_MODE_FEATURE;
-	sim_event_add(sim, j->clock.compute, SIM_EVENT_DONE, SIM_CSC, NULL);
-	sim_event_add(sim, j->clock.compute, SIM_EVENT_DONE, SIM_CMAC_A, NULL);
-	sim_event_add(sim, j->clock.compute, SIM_EVENT_DONE, SIM_CMAC_B, NULL);
+	sim_event_add(sim, j->clock.compute + CSC_FLUSH, SIM_EVENT_DONE, SIM_CSC, NULL);
+	if (j->mac_a)
+		sim_event_add(sim, j->clock.compute + CSC_FLUSH, SIM_EVENT_DONE, SIM_CMAC_A, NULL);
+	if (j->mac_b)
+		sim_event_add(sim, j->clock.compute + CSC_FLUSH, SIM_EVENT_DONE, SIM_CMAC_B, NULL);
 }
 
 /* A kernel group that the weight banks cannot hold never arrives as a whole. */
