@@ -18,10 +18,9 @@ static void note_interrupt(void *context, u32 bit, u64 when)
 		p->ended = when;
 }
 
-int player_open(struct player *p, const struct nvdla_config *config, const char *dir,
+int player_open(struct player *p, const struct npusim_options *options, const char *dir,
 		const char *script)
 {
-	struct npusim_options options = { .config = config };
 	struct npusim_memory memory;
 
 	memset(p, 0, sizeof(*p));
@@ -32,7 +31,7 @@ int player_open(struct player *p, const struct nvdla_config *config, const char 
 	if (!p->mem || !p->log_file)
 		return -ENOMEM;
 	memory = sparse_memory(p->mem);
-	p->sim = npusim_create(&options, &memory);
+	p->sim = npusim_create(options, &memory);
 	if (!p->sim)
 		return -ENOMEM;
 	npusim_set_event_hook(p->sim, note_interrupt, p);

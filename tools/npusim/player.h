@@ -35,7 +35,7 @@ struct player {
 	u64 ended; /* cycle of the last interrupt of SDP, PDP or CDP */
 };
 
-int player_open(struct player *p, const struct nvdla_config *config, const char *dir,
+int player_open(struct player *p, const struct npusim_options *options, const char *dir,
 		const char *script);
 void player_close(struct player *p);
 

@@ -82,71 +82,147 @@ static void check_bytes(struct player *p, const struct replay_row *row)
 
 /**
  * struct run - the state of one replay
+ * @table, @timing: measured figures of the directory at hand
  */
 struct run {
 	const struct npusim_replay_options *options;
 	FILE *out;
 	u32 passed, failed;
-	struct replay_table table; /* of the configuration at hand */
+	struct replay_table table;
+	struct replay_table timing;
 	struct replay_errors errors;
 };
 
-static void print_timing(struct run *run, const struct player *p, const struct replay_row *row,
-			 const char *config, const char *name, bool trace)
+/**
+ * struct test - one test directory
+ */
+struct test {
+	const char *dir;
+	const char *script;
+	bool trace;
+	char name[256], parent[256];
+	const struct nvdla_config *config;
+};
+
+/* Cycles of traces were taken when the script had seen and cleared the interrupt. */
+#define TRACE_HANDLED 17
+
+static u64 model_cycles(const struct player *p, bool trace)
 {
 	u64 started = trace ? p->last_enable : p->first_enable;
-	u64 model = p->ended > started ? p->ended - started : 0;
 
-	if (!run->options->timing || !row || row->cycles <= 0)
-		return;
-	fprintf(run->out, "# %s/%s measured %lld model %llu error %+.1f %%\n", config, name,
-		row->cycles, (unsigned long long)model,
+	if (p->ended <= started)
+		return 0;
+	return p->ended - started + (trace ? TRACE_HANDLED : 0);
+}
+
+static void print_timing(struct run *run, const struct test *t, const struct replay_row *row,
+			 u64 model)
+{
+	fprintf(run->out, "# %s/%s%s%s measured %lld model %llu error %+.1f %%\n", t->config->name,
+		t->name, row->dram[0] ? " " : "", row->dram, row->cycles, (unsigned long long)model,
 		100.0 * ((double)model - (double)row->cycles) / (double)row->cycles);
-	replay_errors_add(&run->errors, config, (double)row->cycles, (double)model);
+	replay_errors_add(&run->errors, t->config->name, (double)row->cycles, (double)model);
+}
+
+/* Play into @p, which the caller closes. */
+static int play(struct player *p, const struct test *t, const struct npusim_options *options,
+		const char *keep)
+{
+	char path[4096];
+	int error = player_open(p, options, t->dir, t->script);
+
+	if (error)
+		return error;
+	p->check = true;
+	p->keep = keep;
+	if (!player_path(path, sizeof(path), t->dir, t->script))
+		player_fail(p, "bad file name");
+	else if (t->trace)
+		trace_play(p, path);
+	else
+		script_play(p, path);
+	if (npusim_fault(p->sim)->error)
+		player_fail(p, "%s", npusim_diagnosis(p->sim));
+	return 0;
+}
+
+/* The memory of a row of TIMING.tsv: "rlat8" or "bpc2"; false where it is the usual one. */
+static bool dram_options(const struct replay_row *row, struct npusim_options *options)
+{
+	u32 n;
+
+	if (sscanf(row->dram, "rlat%u", &n) == 1 && n != 32)
+		options->read_latency = n;
+	else if (sscanf(row->dram, "bpc%u", &n) == 1)
+		options->bytes_per_cycle = n;
+	else
+		return false;
+	return true;
+}
+
+/* The same test under other memory settings. */
+static int play_dram(struct run *run, const struct test *t)
+{
+	u32 i;
+
+	replay_table_timing(&run->timing, t->dir);
+	for (i = 0; i < run->timing.count; i++) {
+		const struct replay_row *row = &run->timing.row[i];
+		struct npusim_options options = { .config = t->config };
+		struct player p;
+		int error;
+
+		if (strcmp(row->name, t->name) != 0 || !dram_options(row, &options))
+			continue;
+		error = play(&p, t, &options, NULL);
+		if (!error)
+			print_timing(run, t, row, model_cycles(&p, t->trace));
+		player_close(&p);
+		if (error)
+			return error;
+	}
+	return 0;
 }
 
 static int play_test(struct run *run, const char *dir, const char *script, bool trace)
 {
-	char name[256], parent[256], path[4096];
-	const struct nvdla_config *config;
+	struct test t = { .dir = dir, .script = script, .trace = trace };
+	struct npusim_options options = { 0 };
 	const struct replay_row *row;
 	struct player p;
 	int error;
 
-	path_tail(dir, name, parent, sizeof(name));
-	config = nvdla_config_find(run->options->config ? run->options->config : parent);
-	if (!config) {
+	path_tail(dir, t.name, t.parent, sizeof(t.name));
+	t.config = nvdla_config_find(run->options->config ? run->options->config : t.parent);
+	if (!t.config) {
+		run->failed++;
 		fprintf(run->out, "not ok %u - %s/%s # no configuration of that name\n",
-			run->passed + ++run->failed, parent, name);
+			run->passed + run->failed, t.parent, t.name);
 		return 0;
 	}
-	error = player_open(&p, config, dir, script);
+	options.config = t.config;
+	error = play(&p, &t, &options, run->options->keep);
 	if (error) {
 		player_close(&p);
 		return error;
 	}
-	p.check = true;
-	p.keep = run->options->keep;
-	if (player_path(path, sizeof(path), dir, script)) {
-		if (trace)
-			trace_play(&p, path);
-		else
-			script_play(&p, path);
-	}
-	row = replay_table_find(&run->table, dir, config->name, name);
+	row = replay_table_find(&run->table, dir, t.config->name, t.name);
 	check_bytes(&p, row);
-	if (npusim_fault(p.sim)->error)
-		player_fail(&p, "%s", npusim_diagnosis(p.sim));
-	if (p.reason[0])
-		fprintf(run->out, "not ok %u - %s/%s # %s\n", run->passed + ++run->failed,
-			config->name, name, p.reason);
-	else
-		fprintf(run->out, "ok %u - %s/%s\n", ++run->passed + run->failed, config->name,
-			name);
+	if (p.reason[0]) {
+		run->failed++;
+		fprintf(run->out, "not ok %u - %s/%s # %s\n", run->passed + run->failed,
+			t.config->name, t.name, p.reason);
+	} else {
+		run->passed++;
+		fprintf(run->out, "ok %u - %s/%s\n", run->passed + run->failed, t.config->name,
+			t.name);
+	}
 	fflush(run->out);
-	print_timing(run, &p, row, config->name, name, trace);
+	if (run->options->timing && row && row->cycles > 0)
+		print_timing(run, &t, row, model_cycles(&p, trace));
 	player_close(&p);
-	return 0;
+	return run->options->timing ? play_dram(run, &t) : 0;
 }
 
 static int by_name(const void *a, const void *b)
@@ -223,6 +299,7 @@ int npusim_replay(const struct npusim_replay_options *options, const char *dir, 
 	if (options->timing)
 		replay_errors_print(&run.errors, run.out);
 	replay_table_clear(&run.table);
+	replay_table_clear(&run.timing);
 	replay_errors_clear(&run.errors);
 	*passed = run.passed;
 	*failed = run.failed;
@@ -233,6 +310,7 @@ int npusim_run_script(const struct npusim_replay_options *options, const char *p
 {
 	char dir[4096], name[256], parent[256];
 	const char *slash = strrchr(path, '/');
+	struct npusim_options sim_options = { 0 };
 	const struct nvdla_config *config;
 	struct player p;
 	size_t n;
@@ -247,7 +325,8 @@ int npusim_run_script(const struct npusim_replay_options *options, const char *p
 		fprintf(stderr, "npusim: no configuration '%s'\n", options->config);
 		return -EINVAL;
 	}
-	error = player_open(&p, config, dir, path);
+	sim_options.config = config;
+	error = player_open(&p, &sim_options, dir, path);
 	if (error) {
 		player_close(&p);
 		return error;

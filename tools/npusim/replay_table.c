@@ -15,18 +15,20 @@ void replay_table_clear(struct replay_table *table)
 
 /* Which column is which, from the header line. */
 struct columns {
-	int name, cycles, read, write;
+	int name, dram, cycles, read, write;
 };
 
 static struct columns header(char *line)
 {
-	struct columns c = { -1, -1, -1, -1 };
+	struct columns c = { -1, -1, -1, -1, -1 };
 	char *save = NULL, *word = strtok_r(line, "\t\n", &save);
 	int i;
 
 	for (i = 0; word; i++, word = strtok_r(NULL, "\t\n", &save)) {
 		if (!strcmp(word, "name") || !strcmp(word, "trace"))
 			c.name = i;
+		else if (!strcmp(word, "dram"))
+			c.dram = i;
 		else if (!strcmp(word, "cycles"))
 			c.cycles = i;
 		else if (!strcmp(word, "read_bytes"))
@@ -46,6 +48,8 @@ static bool parse(char *line, const struct columns *c, struct replay_row *row)
 	for (i = 0; (word = strsep(&next, "\t\n")); i++) {
 		if (i == c->name)
 			snprintf(row->name, sizeof(row->name), "%s", word);
+		else if (i == c->dram)
+			snprintf(row->dram, sizeof(row->dram), "%s", word);
 		else if (i == c->cycles)
 			row->cycles = atoll(word);
 		else if (i == c->read)
@@ -58,7 +62,7 @@ static bool parse(char *line, const struct columns *c, struct replay_row *row)
 
 static void load(struct replay_table *table, const char *path)
 {
-	struct columns c = { -1, -1, -1, -1 };
+	struct columns c = { -1, -1, -1, -1, -1 };
 	u32 capacity = 0;
 	size_t size = 0;
 	char *line = NULL;
@@ -104,33 +108,42 @@ static const struct replay_row *find_in(struct replay_table *table, const char *
 	return NULL;
 }
 
+/* The path of a table beside the tests' directories: @name in the parent of @dir. */
+static bool beside(char *path, size_t size, const char *dir, const char *name)
+{
+	size_t n = strlen(dir);
+	int used;
+
+	while (n > 1 && dir[n - 1] == '/')
+		n--;
+	while (n > 0 && dir[n - 1] != '/')
+		n--;
+	used = n ? snprintf(path, size, "%.*s%s", (int)n, dir, name)
+		 : snprintf(path, size, "%s/../%s", dir, name);
+	return used > 0 && (size_t)used < size;
+}
+
 const struct replay_row *replay_table_find(struct replay_table *table, const char *dir,
 					   const char *config, const char *name)
 {
+	const struct replay_row *row;
+	char path[512], file[96];
+
+	if (!beside(path, sizeof(path), dir, "META.tsv"))
+		return NULL;
+	row = find_in(table, path, name);
+	if (row || table->count)
+		return row;
+	snprintf(file, sizeof(file), "../rtl-%s.tsv", config);
+	return beside(path, sizeof(path), dir, file) ? find_in(table, path, name) : NULL;
+}
+
+void replay_table_timing(struct replay_table *table, const char *dir)
+{
 	char path[512];
-	FILE *f;
 
-	if (snprintf(path, sizeof(path), "%s/../META.tsv", dir) >= (int)sizeof(path))
-		return NULL;
-	/* One table serves all tests of a directory: spell its path the same way for each. */
-	f = fopen(path, "r");
-	if (f) {
-		char *end = strrchr(path, '/');
-
-		fclose(f);
-		*end = '\0'; /* DIR/.. */
-		end = strrchr(path, '/');
-		*end = '\0'; /* DIR */
-		end = strrchr(path, '/');
-		if (end)
-			strcpy(end, "/META.tsv");
-		else
-			strcpy(path, "../META.tsv");
-		return find_in(table, path, name);
-	}
-	if (snprintf(path, sizeof(path), "%s/../../rtl-%s.tsv", dir, config) >= (int)sizeof(path))
-		return NULL;
-	return find_in(table, path, name);
+	if (beside(path, sizeof(path), dir, "TIMING.tsv") && strcmp(table->path, path) != 0)
+		load(table, path);
 }
 
 void replay_errors_clear(struct replay_errors *e)

@@ -9,6 +9,7 @@
 
 struct replay_row {
 	char name[96];
+	char dram[16]; /* memory setting: "rlat8", "bpc2"; "": the usual one */
 	long long cycles, read_bytes, write_bytes; /* -1: not known */
 };
 
@@ -21,6 +22,10 @@ struct replay_table {
 /* The row of a test; loads the table beside the test when it is another one.  NULL: none. */
 const struct replay_row *replay_table_find(struct replay_table *table, const char *dir,
 					   const char *config, const char *name);
+
+/* All rows of TIMING.tsv, the same test under several memory settings; may be empty. */
+void replay_table_timing(struct replay_table *table, const char *dir);
+
 void replay_table_clear(struct replay_table *table);
 
 /* Errors of the cycle model, to print their median and 90th percentile. */
