@@ -8,9 +8,6 @@
 #include "conv.h"
 #include "post.h"
 
-/* Longest time for which the MAC array may be asked to work on one operation, in cycles. */
-#define CONV_CYCLES_MAX (1ull << 36)
-
 /* Cycles that CSC waits at the end of an operation for its pipeline to run empty. */
 #define CSC_FLUSH 50
 
@@ -296,11 +293,12 @@ static void csc_finish(struct npusim *sim, const struct conv_job *j)
 	c->csc_last_data_bank = s->data_bank;
 	c->csc_last_weight_bank = s->weight_bank;
 	c->csc_last_mode = s->pixel ? SIM_MODE_PIXEL : SIM_MODE_FEATURE;
-	sim_event_add(sim, j->clock.compute + CSC_FLUSH, SIM_EVENT_DONE, SIM_CSC, NULL);
+	/* The MAC arrays first: CSC may start its next operation at once, and that one needs them. */
 	if (j->mac_a)
 		sim_event_add(sim, j->clock.compute + CSC_FLUSH, SIM_EVENT_DONE, SIM_CMAC_A, NULL);
 	if (j->mac_b)
 		sim_event_add(sim, j->clock.compute + CSC_FLUSH, SIM_EVENT_DONE, SIM_CMAC_B, NULL);
+	sim_event_add(sim, j->clock.compute + CSC_FLUSH, SIM_EVENT_DONE, SIM_CSC, NULL);
 }
 
 /* A kernel group that the weight banks cannot hold never arrives as a whole. */
@@ -313,9 +311,9 @@ static bool impossible(struct npusim *sim, const struct sim_csc_shape *s)
 		return sim_hang(sim, "CSC",
 				"needs %llu bytes for a kernel group, more than its banks",
 				(unsigned long long)bytes);
-	if (cycles > CONV_CYCLES_MAX)
+	if (cycles > sim->options.max_cycles)
 		return sim_hang(sim, "CSC", "would need more than %llu cycles",
-				(unsigned long long)CONV_CYCLES_MAX);
+				(unsigned long long)sim->options.max_cycles);
 	return false;
 }
 
