@@ -2,7 +2,8 @@
 /*
  * The demo's accuracy is the trained network's: the held-out digits through the reference interpreter,
  * which has to say, image by image, what training's own INT8 arithmetic said (digits.reference), and
- * through libnpu, whose layers may differ by one unit, at every budget with the same bytes.
+ * through libnpu at every budget with the same bytes.  The NPU's layers may differ by one unit from
+ * TensorFlow Lite's, so that the odd image at the border of two classes may change sides.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,9 +14,13 @@
 #include "reference.h"
 
 #define MODEL "tools/demo/digits.tflite"
-#define DEVICE "sim:nv_small:test-digits"
+#define DEVICE "sim:nv_small:digits"
 
-enum { MAX_IMAGES = 1000 };
+enum {
+	MAX_IMAGES = 1000,
+	RIGHT_PERCENT = 1, /* how far the NPU's accuracy may be from training's */
+	OTHER_PERCENT = 2, /* of the images may get another answer */
+};
 
 /* What training wrote down. */
 struct trained {
@@ -149,13 +154,19 @@ static void check_npu(const struct digit *digits, const struct trained *trained)
 
 		printf("# NPU with %u banks: %u of %u right, %u other answers than training's\n",
 		       budgets[i], right, trained->images, other);
-		snprintf(what, sizeof(what), "on the NPU with %u banks it is right as often",
+		snprintf(what, sizeof(what), "with %u banks it is right as often, to one percent",
 			 budgets[i]);
-		check(ran && right == trained->int8_correct, what);
+		check(ran && 100 * abs((int)right - (int)trained->int8_correct) <=
+				      RIGHT_PERCENT * (int)trained->images,
+		      what);
+		snprintf(what, sizeof(what), "with %u banks it says the same of 98 percent",
+			 budgets[i]);
+		check(ran && 100 * other <= OTHER_PERCENT * trained->images, what);
+		if (!i)
+			continue;
 		snprintf(what, sizeof(what), "with %u banks the scores are those of %u banks",
 			 budgets[i], budgets[0]);
-		check(ran && (!i || !memcmp(first, again, trained->images * sizeof(first[0]))),
-		      what);
+		check(ran && !memcmp(first, again, trained->images * sizeof(first[0])), what);
 	}
 	npu_device_set_cap(device, budgets[0]);
 out:

@@ -20,3 +20,4 @@ split()
 split 32
 split 8
 "$O/examples/digits" "$model" tools/demo/digits.txt
+sed -n 's/^int8_correct /As trained (tools\/demo\/digits.reference), in TensorFlow Lite arithmetic: /p' tools/demo/digits.reference
