@@ -7,7 +7,9 @@
 
 #include "../npu_compiler.h"
 
-#include <math.h>
+#include "nvdla_cbuf.h"
+
+#include <ctype.h>
 
 static const char *check_tensors(const struct npu_opt *opt, const struct npu_op *op, u32 inputs)
 {
@@ -116,7 +118,20 @@ static const char *check_max_pool(const struct npu_opt *opt, const struct npu_op
 	return NULL;
 }
 
-/* One rounding for exact averages: a convolution with a kernel of ones. */
+/* Banks that a kernel group of ones may take: smaller budgets than four banks are not expected. */
+#define AVERAGE_MAX_BANKS 3u
+
+/* An average is a convolution with kernels of ones: dear where windows and atoms are large. */
+static const char *check_ones(const struct npu_opt *opt, u32 h, u32 w)
+{
+	const struct nvdla_config *config = opt->config;
+	u64 bytes = (u64)h * w * config->atom * config->atomic_k;
+
+	if (nvdla_cbuf_weight_banks(config, bytes) > AVERAGE_MAX_BANKS)
+		return "the kernel of ones for this window takes too much of the buffer";
+	return NULL;
+}
+
 static const char *check_average_pool(const struct npu_opt *opt, const struct npu_op *op)
 {
 	const struct npu_window *w = &op->window;
@@ -126,7 +141,7 @@ static const char *check_average_pool(const struct npu_opt *opt, const struct np
 		return reason;
 	if (w->pad_top || w->pad_left || w->pad_bottom || w->pad_right)
 		return "an average that leaves out padding divides by different counts";
-	return NULL;
+	return check_ones(opt, w->r, w->s);
 }
 
 static const char *check_mean(const struct npu_opt *opt, const struct npu_op *op)
@@ -142,7 +157,7 @@ static const char *check_mean(const struct npu_opt *opt, const struct npu_op *op
 		return "mean over other dimensions than height and width";
 	if (nhwc[1] > NPU_CONV_MAX_KERNEL || nhwc[2] > NPU_CONV_MAX_KERNEL)
 		return "plane larger than 32 x 32";
-	return NULL;
+	return check_ones(opt, nhwc[1], nhwc[2]);
 }
 
 static const char *check_elementwise(const struct npu_opt *opt, const struct npu_op *op)
@@ -208,7 +223,9 @@ const struct npu_op_support npu_op_support[NPU_OP_COUNT] = {
 	[NPU_OP_MAX_POOL] = { "PDP",
 			      "window <= 8, stride <= 16, padding <= 7; window <= 15 with stride 1",
 			      check_max_pool, npu_lower_max_pool },
-	[NPU_OP_AVERAGE_POOL] = { "convolution + SDP", "window <= 32, stride <= 8, no padding",
+	[NPU_OP_AVERAGE_POOL] = { "convolution + SDP",
+				  "window <= 32, stride <= 8, no padding; kernels of ones within "
+				  "three banks",
 				  check_average_pool, npu_lower_average },
 	[NPU_OP_MEAN] = { "convolution + SDP", "over height and width <= 32", check_mean,
 			  npu_lower_average },
@@ -246,14 +263,17 @@ int npu_pass_support(struct npu_opt *opt)
 
 void npu_supported_ops(const struct nvdla_config *config, FILE *out)
 {
-	u32 i;
+	u32 i, j;
 
 	fprintf(out, "%s: INT8 and UINT8, one image, dimensions <= %u\n", config->name,
 		NPU_MAX_EXTENT);
 	fprintf(out, "%-18s %-24s %s\n", "OPERATOR", "UNIT", "WHERE");
-	for (i = 0; i < NPU_OP_COUNT; i++)
-		fprintf(out, "%-18s %-24s %s\n", npu_op_names[i],
+	for (i = 0; i < NPU_OP_COUNT; i++) {
+		for (j = 0; npu_op_names[i][j]; j++)
+			fputc(toupper((unsigned char)npu_op_names[i][j]), out);
+		fprintf(out, "%*s %-24s %s\n", j < 18 ? (int)(18 - j) : 0, "",
 			npu_op_support[i].unit ? npu_op_support[i].unit : "CPU",
 			npu_op_support[i].limits ? npu_op_support[i].limits : "");
+	}
 	fprintf(out, "What does not fit becomes a CPU step of the program.\n");
 }
