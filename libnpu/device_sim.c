@@ -136,12 +136,23 @@ static const char *sim_name(unsigned index)
 	return index < MAX_NAMES && names[index][0] ? names[index] : NULL;
 }
 
+#define MAX_INSTANCE 24
+
+static bool is_instance(const char *text)
+{
+	size_t length;
+
+	for (length = 0; text[length]; length++)
+		if (!isalnum((unsigned char)text[length]) && !strchr("_-", text[length]))
+			return false;
+	return length >= 1 && length <= MAX_INSTANCE;
+}
+
 /* "sim[:CONFIG[:INSTANCE]]"; the instance tells several NPUs of one configuration apart. */
 static int parse_name(const char *name, const struct nvdla_config **config, char *file, size_t size)
 {
 	const char *rest = name + strlen(PREFIX), *instance;
 	char wanted[32] = "nv_small";
-	size_t i;
 
 	if (*rest && *rest != ':')
 		return npu_fail(-ENODEV, "%s: no such NPU", name);
@@ -153,10 +164,9 @@ static int parse_name(const char *name, const struct nvdla_config **config, char
 	if (!*config)
 		return npu_fail(-ENODEV, "%s: there is no NPU configuration \"%s\"", name, wanted);
 	instance = strchr(rest, ':');
-	for (i = 1; instance && instance[i]; i++)
-		if (i > 24 || !(isalnum((unsigned char)instance[i]) || instance[i] == '_'))
-			return npu_fail(-ENODEV, "%s: an instance is up to 24 letters and digits",
-					name);
+	if (instance && !is_instance(instance + 1))
+		return npu_fail(-ENODEV, "%s: an instance is 1 to %d letters and digits", name,
+				MAX_INSTANCE);
 	snprintf(file, size, "sim-%s%s%s", wanted, instance ? "." : "",
 		 instance ? instance + 1 : "");
 	return 0;

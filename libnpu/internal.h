@@ -161,6 +161,9 @@ int npu_model_follow_budget(struct npu_model *model, u32 *replans);
 /* Plans for what is there now, whatever was before. */
 int npu_model_replan(struct npu_model *model, u32 *replans);
 
+/* Makes the device ready for the streams and the arena of the program's present plan. */
+int npu_model_adopt_plan(struct npu_model *model);
+
 /* One run under the model's lock. */
 int npu_model_run(struct npu_model *model, const struct npu_input *inputs,
 		  const struct npu_output *outputs, struct npu_run_stats *stats);

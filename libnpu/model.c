@@ -75,8 +75,7 @@ static int fit_arena(struct npu_model *model)
 	return model->device->ops->buffer_create(model->device, (size_t)bytes, &model->arena);
 }
 
-/* Makes the device ready for the program's present plan. */
-static int adopt_plan(struct npu_model *model)
+int npu_model_adopt_plan(struct npu_model *model)
 {
 	int err;
 
@@ -115,7 +114,7 @@ static int plan_for(struct npu_model *model, const struct npu_budget *budget, u3
 	model->planned_for = *budget;
 	model->replans++;
 	(*replans)++;
-	return adopt_plan(model);
+	return npu_model_adopt_plan(model);
 }
 
 int npu_model_replan(struct npu_model *model, u32 *replans)
@@ -229,7 +228,7 @@ static int init_model(struct npu_model *model, const char *path,
 		err = load_program(model, path);
 	if (!err)
 		err = upload_weights(model);
-	return err ? err : adopt_plan(model);
+	return err ? err : npu_model_adopt_plan(model);
 }
 
 int npu_model_load(struct npu_device *device, const char *path,
