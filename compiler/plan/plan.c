@@ -1,0 +1,426 @@
+// SPDX-License-Identifier: MIT
+/* IR2 to IR3: every layer as passes that fit the budget, then memory. */
+#include "plan_internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "nvdla_cbuf.h"
+#include "nvdla_chain.h"
+
+struct npu_task *npu_planner_tasks(struct npu_planner *p, u32 count)
+{
+	size_t need = (size_t)p->task_count + count;
+	struct npu_task *first;
+
+	if (need > NVDLA_CHAIN_MAX_TASKS * 16ull)
+		return NULL;
+	if (need > p->task_room) {
+		size_t grown = max(need, 2 * p->task_room + 64);
+		struct npu_task *task = reallocarray(p->task, grown, sizeof(*task));
+
+		if (!task)
+			return NULL;
+		p->task = task;
+		p->task_room = grown;
+	}
+	first = p->task + p->task_count;
+	memset(first, 0, count * sizeof(*first));
+	p->task_count += count;
+	return first;
+}
+
+static struct npu_cost sum_tasks(const struct npu_planner *p, u32 first)
+{
+	struct npu_cost sum = { 0 };
+	u32 i;
+
+	for (i = first; i < p->task_count; i++)
+		npu_cost_add(&sum, &p->task[i].cost);
+	return sum;
+}
+
+/* ---- convolutions ---------------------------------------------------------------- */
+
+/**
+ * struct candidate - a convolution with its pooling on the fly or without
+ * @error: 0: @split is legal
+ */
+struct candidate {
+	struct npu_conv_shape shape;
+	struct npu_split split;
+	int error;
+};
+
+static void search(struct npu_planner *p, const struct npu_layer *layer, bool pooled, u32 banks,
+		   struct candidate *c)
+{
+	c->error = npu_conv_shape(p->net, layer, pooled, &c->shape);
+	if (!c->error)
+		c->error = npu_split_search(p->space, p->net->config, &c->shape, banks, &c->split);
+}
+
+/* Adds the passes of one way to run the layer; its cost, or an error with no pass added. */
+static int try_conv(struct npu_planner *p, u32 index, bool pooled, struct candidate *c,
+		    struct npu_cost *cost)
+{
+	const struct npu_layer *layer = &p->net->layer[index];
+	u32 first = p->task_count;
+
+	search(p, layer, pooled, p->banks, c);
+	if (!c->error)
+		c->error = npu_plan_conv_tasks(p, index, &c->shape, &c->split);
+	if (!c->error && layer->has_pool && !pooled)
+		c->error = npu_plan_pool_tasks(p, index);
+	if (c->error)
+		p->task_count = first;
+	else
+		*cost = sum_tasks(p, first);
+	return c->error;
+}
+
+static bool cheaper(const struct npu_cost *a, const struct npu_cost *b)
+{
+	u64 a_bytes = npu_cost_bytes(a), b_bytes = npu_cost_bytes(b);
+
+	return a_bytes != b_bytes ? a_bytes < b_bytes : a->cycles < b->cycles;
+}
+
+static int no_space(struct npu_planner *p, const struct npu_layer *layer,
+		    const struct npu_conv_shape *shape)
+{
+	u32 data, weight, least = npu_split_least_banks(p->net->config, shape, &data, &weight);
+
+	if (least > p->net->config->banks)
+		return npu_diag_set(
+			p->diag, -ENOSPC,
+			"layer %s: needs %u banks of the convolution buffer at the least "
+			"(%u for the input of one output, %u for %u kernels), %s has %u",
+			layer->name, least, data, weight, p->net->config->atomic_k,
+			p->net->config->name, p->net->config->banks);
+	return npu_diag_set(p->diag, -ENOSPC,
+			    "layer %s: needs %u banks of the convolution buffer at the least "
+			    "(%u for the input of one output, %u for %u kernels), %u are available",
+			    layer->name, least, data, weight, p->net->config->atomic_k, p->banks);
+}
+
+/* Keeps the passes of the cheaper of the two ways, of which the second ones follow the first ones. */
+static bool keep_cheaper(struct npu_planner *p, u32 first, u32 second,
+			 const struct npu_cost *first_cost, const struct npu_cost *second_cost)
+{
+	u32 count = p->task_count - second;
+
+	if (!cheaper(second_cost, first_cost)) {
+		p->task_count = second;
+		return false;
+	}
+	memmove(p->task + first, p->task + second, count * sizeof(*p->task));
+	p->task_count = first + count;
+	return true;
+}
+
+static const char *mode_name(const struct candidate *c)
+{
+	static const char *const names[3][3] = {
+		[NPU_SPLIT_RESIDENT] = { "full input, all weights", "rows split, all weights stay",
+					 "columns and rows split, all weights stay" },
+		[NPU_SPLIT_STREAM] = { "full input, kernel groups streamed",
+				       "rows split, weights streamed for each piece",
+				       "columns and rows split, weights streamed for each piece" },
+		[NPU_SPLIT_RANGES] = { "kernels split, input kept",
+				       "kernels and rows split, input fetched for each range",
+				       "kernels, columns and rows split, input fetched for each "
+				       "range" },
+	};
+	u32 cut = c->split.tile_count > 1 ? 2 : c->split.pieces > 1;
+
+	return names[c->split.mode][cut];
+}
+
+static const char *why_text(struct npu_planner *p, const struct candidate *c,
+			    const struct npu_layer_plan *lp, u32 blocks)
+{
+	const struct npu_split *s = &c->split;
+	u64 bytes = npu_cost_bytes(&lp->cost);
+	const struct npu_task *t = &p->task[lp->first_task];
+
+	return npu_arena_printf(
+		&p->plan->arena,
+		"%s%s; %u pass%s (%u block%s, %u piece%s in %u column tile%s); %u data banks at %u "
+		"entries a line, %u weight banks%s; %llu bytes: features %llu, weights %llu, "
+		"operands "
+		"%llu, output %llu; cheapest of %u legal splits; %llu with the whole buffer, %llu "
+		"at "
+		"the least",
+		lp->mode, c->shape.pooled ? ", pooling on the fly" : "", lp->task_count,
+		lp->task_count == 1 ? "" : "es", blocks, blocks == 1 ? "" : "s", s->pieces,
+		s->pieces == 1 ? "" : "s", s->tile_count, s->tile_count == 1 ? "" : "s",
+		t->data_banks, t->eps, t->weight_banks,
+		c->shape.row_step > 1 ? "; rows between are not fetched" : "",
+		(unsigned long long)bytes, (unsigned long long)lp->cost.feature_bytes,
+		(unsigned long long)lp->cost.weight_bytes,
+		(unsigned long long)lp->cost.operand_bytes,
+		(unsigned long long)lp->cost.output_bytes, s->considered,
+		(unsigned long long)lp->bound_bytes, (unsigned long long)lp->compulsory_bytes);
+}
+
+static u64 bus_cycles(const struct npu_planner *p, u64 bytes)
+{
+	return DIV_ROUND_UP(bytes, (u64)p->net->config->dbb_bytes);
+}
+
+/* What the layer would cost at the least: compulsory traffic, and the whole buffer of the device. */
+static void set_bounds(struct npu_planner *p, const struct npu_layer *layer,
+		       const struct candidate *chosen, struct npu_layer_plan *lp)
+{
+	u32 blocks = max(layer->blocks, 1u);
+	struct candidate whole;
+	u64 macs = npu_cost_conv_macs(p->net->config, &chosen->shape) * blocks;
+
+	lp->compulsory_bytes = npu_cost_conv_compulsory(p->net->config, &chosen->shape) * blocks;
+	lp->bound_cycles = max(macs, bus_cycles(p, lp->compulsory_bytes));
+	lp->bound_bytes = npu_cost_bytes(&lp->cost);
+	if (p->banks >= p->net->config->banks || lp->bound_bytes == lp->compulsory_bytes)
+		return;
+	search(p, layer, chosen->shape.pooled, p->net->config->banks, &whole);
+	if (!whole.error)
+		lp->bound_bytes = min(lp->bound_bytes, whole.split.bytes * blocks);
+}
+
+static int plan_conv(struct npu_planner *p, u32 index, struct npu_layer_plan *lp)
+{
+	const struct npu_layer *layer = &p->net->layer[index];
+	struct candidate plain, pooled, *chosen = &plain;
+	struct npu_cost plain_cost, pooled_cost;
+	u32 first = p->task_count, second;
+
+	if (try_conv(p, index, false, &plain, &plain_cost) == -ENOMEM)
+		return -ENOMEM;
+	second = p->task_count;
+	if (layer->has_pool) {
+		if (try_conv(p, index, true, &pooled, &pooled_cost) == -ENOMEM)
+			return -ENOMEM;
+		if (!pooled.error &&
+		    (plain.error || keep_cheaper(p, first, second, &plain_cost, &pooled_cost)))
+			chosen = &pooled;
+	}
+	if (chosen->error == -ENOSPC)
+		return no_space(p, layer, &chosen->shape);
+	if (chosen->error)
+		return npu_diag_set(
+			p->diag, chosen->error,
+			"layer %s: its window does not agree with its sizes or registers",
+			layer->name);
+	lp->task_count = p->task_count - first;
+	lp->cost = chosen == &pooled ? pooled_cost : plain_cost;
+	lp->mode = mode_name(chosen);
+	lp->considered = chosen->split.considered;
+	set_bounds(p, layer, chosen, lp);
+	if (layer->has_pool && chosen == &plain) {
+		/* Bounds are those of the fused pass where that exists, else what both parts move. */
+		lp->compulsory_bytes = npu_cost_bytes(&lp->cost);
+		lp->bound_bytes = lp->compulsory_bytes;
+	}
+	lp->why = why_text(p, chosen, lp, max(layer->blocks, 1u));
+	return lp->why ? 0 : -ENOMEM;
+}
+
+/* ---- equal layers are planned once ------------------------------------------------- */
+
+static bool same_stage(const struct npu_sdp_stage *a, const struct npu_sdp_stage *b)
+{
+	return npu_stage_table_bytes(a) == npu_stage_table_bytes(b) &&
+	       npu_stage_elements(a) == npu_stage_elements(b);
+}
+
+static bool same_shape(const struct npu_net *net, u32 a, u32 b)
+{
+	const struct npu_value *x = &net->value[a], *y = &net->value[b];
+
+	return x->h == y->h && x->w == y->w && x->c == y->c;
+}
+
+static bool same_layer(const struct npu_net *net, const struct npu_layer *a,
+		       const struct npu_layer *b)
+{
+	return a->kind == b->kind && a->c == b->c && a->k == b->k && a->blocks == b->blocks &&
+	       a->has_pool == b->has_pool && same_shape(net, a->input, b->input) &&
+	       same_shape(net, a->output, b->output) &&
+	       !memcmp(&a->window, &b->window, sizeof(a->window)) &&
+	       (!a->has_pool ||
+		!memcmp(&a->pool.window, &b->pool.window, sizeof(a->pool.window))) &&
+	       same_stage(&a->sdp.bs, &b->sdp.bs) && same_stage(&a->sdp.bn, &b->sdp.bn);
+}
+
+static bool copy_equal(struct npu_planner *p, u32 index, struct npu_layer_plan *lp, int *err)
+{
+	const struct npu_net *net = p->net;
+	u32 i = index, j, first = p->task_count;
+	struct npu_task *t;
+
+	while (i--)
+		if (net->layer[i].kind == NPU_LAYER_CONV &&
+		    same_layer(net, &net->layer[i], &net->layer[index])) {
+			const struct npu_layer_plan *from = &p->plan->layer[i];
+
+			t = npu_planner_tasks(p, from->task_count);
+			*err = t ? 0 : -ENOMEM;
+			if (!t)
+				return true;
+			memcpy(t, p->task + from->first_task, from->task_count * sizeof(*t));
+			for (j = 0; j < from->task_count; j++)
+				t[j].layer = index;
+			*lp = *from;
+			lp->first_task = first;
+			return true;
+		}
+	return false;
+}
+
+/* ---- the other kinds ---------------------------------------------------------------- */
+
+static int finish_post(struct npu_planner *p, u32 index, struct npu_layer_plan *lp, int err)
+{
+	u64 bytes;
+
+	if (err)
+		return err;
+	lp->task_count = p->task_count - lp->first_task;
+	lp->cost = sum_tasks(p, lp->first_task);
+	bytes = npu_cost_bytes(&lp->cost);
+	lp->bound_bytes = bytes;
+	lp->compulsory_bytes = bytes;
+	lp->bound_cycles = bus_cycles(p, bytes);
+	lp->considered = 1;
+	lp->why = npu_arena_printf(&p->plan->arena,
+				   "%s; %u pass%s; no convolution buffer; %llu bytes: features "
+				   "%llu, operands %llu, output %llu",
+				   lp->mode, lp->task_count, lp->task_count == 1 ? "" : "es",
+				   (unsigned long long)bytes,
+				   (unsigned long long)lp->cost.feature_bytes,
+				   (unsigned long long)lp->cost.operand_bytes,
+				   (unsigned long long)lp->cost.output_bytes);
+	return lp->why ? 0 : -ENOMEM;
+}
+
+static int plan_cpu(struct npu_planner *p, u32 index, struct npu_layer_plan *lp)
+{
+	const struct npu_layer *layer = &p->net->layer[index];
+
+	lp->mode = layer->patch_count ? "some output channels on the CPU" : "on the CPU";
+	lp->why = layer->cpu_reason ? layer->cpu_reason : "the NPU has no unit for it";
+	return 0;
+}
+
+static int plan_layer(struct npu_planner *p, u32 index)
+{
+	struct npu_layer_plan *lp = &p->plan->layer[index];
+	int err = 0;
+
+	lp->first_task = p->task_count;
+	switch (p->net->layer[index].kind) {
+	case NPU_LAYER_CONV:
+		if (!copy_equal(p, index, lp, &err))
+			err = plan_conv(p, index, lp);
+		break;
+	case NPU_LAYER_SDP:
+		lp->mode = "element by element";
+		err = finish_post(p, index, lp, npu_plan_sdp_tasks(p, index));
+		break;
+	case NPU_LAYER_PDP:
+		lp->mode = "pooling";
+		err = finish_post(p, index, lp, npu_plan_pool_tasks(p, index));
+		break;
+	case NPU_LAYER_CPU:
+		err = plan_cpu(p, index, lp);
+		break;
+	}
+	if (err == -ENOMEM)
+		return npu_diag_set(p->diag, err, "layer %s: out of memory for its passes",
+				    p->net->layer[index].name);
+	if (err)
+		return npu_diag_set(p->diag, err, "layer %s: a size is beyond the registers",
+				    p->net->layer[index].name);
+	return 0;
+}
+
+/* ---- the plan ------------------------------------------------------------------------ */
+
+static int check_budget(const struct npu_net *net, const struct npu_budget *budget,
+			struct npu_diag *diag)
+{
+	const struct nvdla_config *c = net->config;
+
+	if (budget->entry_bytes == c->entry_bytes && budget->entries == c->entries)
+		return 0;
+	return npu_diag_set(diag, -EINVAL,
+			    "the budget's banks of %u entries of %u bytes are not those of %s",
+			    budget->entries, budget->entry_bytes, c->name);
+}
+
+static int plan_layers(struct npu_planner *p)
+{
+	struct npu_plan *plan = p->plan;
+	u32 i;
+	int err;
+
+	plan->layer =
+		npu_arena_array(&plan->arena, max(p->net->layer_count, 1u), sizeof(*plan->layer));
+	if (!plan->layer)
+		return npu_diag_set(p->diag, -ENOMEM, "out of memory");
+	for (i = 0; i < p->net->layer_count; i++) {
+		err = plan_layer(p, i);
+		if (err)
+			return err;
+		npu_cost_add(&plan->cost, &plan->layer[i].cost);
+	}
+	plan->task_count = p->task_count;
+	plan->task = npu_arena_array(&plan->arena, max(p->task_count, 1u), sizeof(*plan->task));
+	if (!plan->task)
+		return npu_diag_set(p->diag, -ENOMEM, "out of memory");
+	if (p->task_count)
+		memcpy(plan->task, p->task, p->task_count * sizeof(*p->task));
+	for (i = 0; i < plan->task_count; i++)
+		plan->banks =
+			max(plan->banks, plan->task[i].data_banks + plan->task[i].weight_banks);
+	return 0;
+}
+
+int npu_plan_net(const struct npu_net *net, const struct npu_budget *budget, struct npu_plan **out,
+		 struct npu_diag *diag)
+{
+	struct npu_planner p = {
+		.net = net,
+		.diag = diag,
+		.banks = min(budget->banks, (u32)net->config->banks),
+		.space = npu_split_space_new(),
+		.plan = calloc(1, sizeof(*p.plan)),
+	};
+	int err = check_budget(net, budget, diag);
+
+	if (!err && (!p.plan || !p.space))
+		err = npu_diag_set(diag, -ENOMEM, "out of memory");
+	if (!err) {
+		p.plan->budget = *budget;
+		err = plan_layers(&p);
+	}
+	if (!err)
+		err = npu_plan_memory(net, p.plan, diag);
+	free(p.task);
+	free(p.piece);
+	npu_split_space_free(p.space);
+	if (err) {
+		npu_plan_free(p.plan);
+		return err;
+	}
+	*out = p.plan;
+	return 0;
+}
+
+void npu_plan_free(struct npu_plan *plan)
+{
+	if (!plan)
+		return;
+	npu_arena_free(&plan->arena);
+	free(plan);
+}

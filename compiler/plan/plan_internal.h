@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/* What the steps of planning share. */
+#ifndef NPU_PLAN_INTERNAL_H
+#define NPU_PLAN_INTERNAL_H
+
+#include "split.h"
+
+/* A rectangle of the output between which and the next one data may stay in the buffer. */
+struct npu_row_piece {
+	u32 tile;
+	u32 from, to; /* output rows */
+};
+
+/**
+ * struct npu_planner - planning of one net under way
+ * @banks: that may be used
+ * @task, @task_count, @task_room: tasks so far, freed by npu_plan_net()
+ * @piece, @piece_room: scratch
+ */
+struct npu_planner {
+	const struct npu_net *net;
+	struct npu_plan *plan;
+	struct npu_diag *diag;
+	u32 banks;
+	struct npu_split_space *space;
+	struct npu_task *task;
+	u32 task_count;
+	size_t task_room;
+	struct npu_row_piece *piece;
+	size_t piece_room;
+};
+
+/* Room for @count more tasks, zeroed; NULL when out of memory or above the limit of a chain. */
+struct npu_task *npu_planner_tasks(struct npu_planner *p, u32 count);
+
+/* tasks.c: the passes of a split, all channel blocks; 0 or a negative errno. */
+int npu_plan_conv_tasks(struct npu_planner *p, u32 layer, const struct npu_conv_shape *shape,
+			const struct npu_split *split);
+
+/* pool.c: PDP from memory: of @layer, or of what a convolution leaves in @layer's unpooled value. */
+int npu_plan_pool_tasks(struct npu_planner *p, u32 layer);
+
+/* sdp.c */
+int npu_plan_sdp_tasks(struct npu_planner *p, u32 layer);
+
+/* memory.c: a place for every value; 0 or -ENOMEM, -E2BIG. */
+int npu_plan_memory(const struct npu_net *net, struct npu_plan *plan, struct npu_diag *diag);
+
+/* cost.c: what a pass moves and how long it takes, from the fields of the task. */
+struct npu_cost npu_cost_conv(const struct nvdla_config *config, const struct npu_conv_shape *shape,
+			      const struct npu_task *task);
+struct npu_cost npu_cost_pool(const struct nvdla_config *config, const struct npu_task *task);
+struct npu_cost npu_cost_sdp(const struct npu_net *net, const struct npu_layer *layer,
+			     const struct npu_task *task);
+void npu_cost_add(struct npu_cost *sum, const struct npu_cost *cost);
+
+/* Every byte of input, weights, operands and output of a convolution once, one block. */
+u64 npu_cost_conv_compulsory(const struct nvdla_config *config, const struct npu_conv_shape *shape);
+/* Cycles of the MAC array alone, one block. */
+u64 npu_cost_conv_macs(const struct nvdla_config *config, const struct npu_conv_shape *shape);
+
+/* Bytes of the operand tables of a stage for one kernel; operands read for each element. */
+u32 npu_stage_table_bytes(const struct npu_sdp_stage *stage);
+u32 npu_stage_elements(const struct npu_sdp_stage *stage);
+
+#endif /* NPU_PLAN_INTERNAL_H */

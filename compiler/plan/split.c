@@ -1,0 +1,748 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The search.  What is enumerated: every pair of data banks and weight banks that
+ * the budget allows; for each of them the three modes of enum npu_split_mode; for
+ * each mode rows alone, or columns and rows.
+ *
+ * Why nothing better is missed: a piece as large as the data banks allow never
+ * costs more than a smaller one (lines that two pieces share stay in the buffer,
+ * so rows add no feature traffic, and everything else is paid for each piece);
+ * for columns, whose shared lines are fetched twice, the cheapest sequence of
+ * tiles is found by dynamic programming over the output columns, in which only
+ * the widest tile for each number of its pieces matters.  A wider range of
+ * kernels likewise never costs more than a narrower one.
+ */
+#include "plan_internal.h"
+
+#include <stdlib.h>
+
+#include "nvdla_cbuf.h"
+#include "nvdla_pdp.h"
+#include "nvdla_regs.h"
+
+/**
+ * struct rows_choice - a way to cut all output rows
+ * @lines: input lines that the largest piece needs
+ * @pieces: how many
+ * @fetched: input lines fetched by all of them together
+ * @singles: pieces of one row of the convolution's output
+ */
+struct rows_choice {
+	u32 lines;
+	u32 pieces;
+	u32 fetched;
+	u32 singles;
+};
+
+/* Tiles and what follows from them. */
+struct tiling {
+	struct npu_tile *tile;
+	u32 count;
+	u32 pieces;
+	u32 singles; /* pieces that write one atom of a larger plane */
+	u64 bytes; /* features, all pieces once */
+	u64 *tail; /* tail[i]: feature bytes of the last i pieces */
+	bool tail_known;
+};
+
+/* A cell of the dynamic programming: the cheapest way to cover the columns in front. */
+struct cell {
+	u64 cost;
+	u32 from;
+	u32 choice;
+};
+
+struct npu_split_space {
+	struct rows_choice *choice;
+	u32 choice_count;
+	struct cell *cell; /* [columns + 1] */
+	struct npu_tile *tile; /* [columns] each: of the best split, at work, streamed weights */
+	u64 *tail;
+	size_t choice_room, cell_room, tile_room, tail_room;
+};
+
+struct search {
+	const struct nvdla_config *cfg;
+	const struct npu_conv_shape *shape;
+	struct npu_split_space *space;
+	struct npu_split *best;
+	struct npu_tile *best_tile;
+	u64 column_bytes; /* of one input column of one line */
+	u64 table_bytes; /* operand tables of all kernels */
+	u64 constant_bytes; /* output and operands for each element */
+	u64 weight_bytes;
+	u64 group_sum; /* weight bytes when every group is fetched by itself */
+	u32 group_entries; /* that the weight banks must hold */
+	u32 groups;
+	u32 width_limit; /* output columns of a tile */
+	u32 data_banks;
+	bool gaps; /* input lines that no output needs lie between pieces */
+	bool overlap; /* neighbouring columns of outputs share columns of input */
+	size_t tile_room;
+	int error; /* out of memory */
+};
+
+struct npu_split_space *npu_split_space_new(void)
+{
+	return calloc(1, sizeof(struct npu_split_space));
+}
+
+void npu_split_space_free(struct npu_split_space *space)
+{
+	if (!space)
+		return;
+	free(space->choice);
+	free(space->cell);
+	free(space->tile);
+	free(space->tail);
+	free(space);
+}
+
+static bool room(void **memory, size_t *have, size_t count, size_t bytes)
+{
+	void *grown;
+
+	if (count <= *have)
+		return true;
+	grown = reallocarray(*memory, count, bytes);
+	if (!grown)
+		return false;
+	*memory = grown;
+	*have = count;
+	return true;
+}
+
+#define ROOM(space, array, count) \
+	room((void **)&(space)->array, &(space)->array##_room, count, sizeof(*(space)->array))
+
+/* ---- the shape ------------------------------------------------------------------ */
+
+static bool fits_registers(const struct npu_conv_shape *s)
+{
+	u64 kernel = (u64)s->c * s->taps_y * s->taps_x;
+
+	return kernel - 1 <= NVDLA_FIELD_MAX(CDMA, D_WEIGHT_SIZE_0, BYTE_PER_KERNEL) &&
+	       s->k - 1 <= NVDLA_FIELD_MAX(CDMA, D_WEIGHT_SIZE_1, WEIGHT_KERNEL) &&
+	       s->rows.in - 1 <= NVDLA_FIELD_MAX(CDMA, D_DATAIN_SIZE_0, DATAIN_HEIGHT) &&
+	       s->cols.in - 1 <= NVDLA_FIELD_MAX(CDMA, D_DATAIN_SIZE_0, DATAIN_WIDTH) &&
+	       s->c - 1 <= NVDLA_FIELD_MAX(CDMA, D_DATAIN_SIZE_1, DATAIN_CHANNEL);
+}
+
+/* Do all windows lie in the padded input? */
+static bool windows_fit(u32 in, u32 before, u32 after, u32 kernel, u32 dilation, u32 stride,
+			u32 out)
+{
+	return out && out <= npu_window_outputs(in, before, after, kernel, dilation, stride);
+}
+
+static bool window_fits(const struct npu_window *w, const struct npu_value *in,
+			const struct npu_value *out)
+{
+	return windows_fit(in->h, w->pad_top, w->pad_bottom, w->r, w->dilation_y, w->stride_y,
+			   out->h) &&
+	       windows_fit(in->w, w->pad_left, w->pad_right, w->s, w->dilation_x, w->stride_x,
+			   out->w);
+}
+
+/* Rows that a kernel of height 1 steps over need not be fetched. */
+static void skip_rows(struct npu_conv_shape *s)
+{
+	if (s->taps_y > 1 || s->rows.stride == 1 || s->rows.pad)
+		return;
+	s->row_step = s->rows.stride;
+	s->rows.in = s->rows.conv;
+	s->rows.stride = 1;
+}
+
+int npu_conv_shape(const struct npu_net *net, const struct npu_layer *layer, bool pooled,
+		   struct npu_conv_shape *s)
+{
+	const struct npu_value *in = &net->value[layer->input];
+	const struct npu_value *conv =
+		&net->value[layer->has_pool ? layer->unpooled : layer->output];
+	const struct npu_value *out = pooled ? &net->value[layer->output] : conv;
+	const struct npu_window *w = &layer->window, *p = &layer->pool.window;
+
+	*s = (struct npu_conv_shape){
+		.rows = { in->h, conv->h, out->h, (u32)npu_dilated(w->r, w->dilation_y),
+			  w->stride_y, w->pad_top, 1, 1, 0 },
+		.cols = { in->w, conv->w, out->w, (u32)npu_dilated(w->s, w->dilation_x),
+			  w->stride_x, w->pad_left, 1, 1, 0 },
+		.taps_y = w->r,
+		.taps_x = w->s,
+		.c = layer->c,
+		.k = layer->k,
+		.row_step = 1,
+		.pooled = pooled,
+		.table_bytes = npu_stage_table_bytes(&layer->sdp.bs) +
+			       npu_stage_table_bytes(&layer->sdp.bn),
+		.elements = npu_stage_elements(&layer->sdp.bs) + npu_stage_elements(&layer->sdp.bn),
+	};
+	if (!s->c || !s->k || !window_fits(w, in, conv) || (pooled && !window_fits(p, conv, out)))
+		return -EINVAL;
+	if (pooled) {
+		s->rows.pool_kernel = p->r;
+		s->rows.pool_stride = p->stride_y;
+		s->rows.pool_pad = p->pad_top;
+		s->cols.pool_kernel = p->s;
+		s->cols.pool_stride = p->stride_x;
+		s->cols.pool_pad = p->pad_left;
+	}
+	skip_rows(s);
+	return npu_axis_sound(&s->rows) && npu_axis_sound(&s->cols) && fits_registers(s) ? 0
+											 : -EINVAL;
+}
+
+u32 npu_split_groups(const struct nvdla_config *config, const struct npu_conv_shape *shape)
+{
+	return DIV_ROUND_UP(shape->k, (u32)config->atomic_k);
+}
+
+u32 npu_split_kernels(const struct nvdla_config *config, const struct npu_conv_shape *shape,
+		      u32 first, u32 groups)
+{
+	return min(shape->k, (first + groups) * config->atomic_k) - first * config->atomic_k;
+}
+
+u64 npu_split_weight_bytes(const struct nvdla_config *config, const struct npu_conv_shape *shape,
+			   u32 first, u32 groups)
+{
+	u64 kernel = (u64)shape->c * shape->taps_y * shape->taps_x;
+
+	if (!groups)
+		return 0;
+	return nvdla_cbuf_weight_bytes(config, npu_split_kernels(config, shape, first, groups),
+				       kernel);
+}
+
+bool npu_split_is_single(const struct npu_conv_shape *shape, u32 rows, u32 cols)
+{
+	return !shape->pooled && rows == 1 && cols == 1 &&
+	       (shape->rows.out > 1 || shape->cols.out > 1);
+}
+
+/* A last piece of one row is given another one where that costs nothing: see npu_split_is_single(). */
+u32 npu_split_next_row(const struct npu_conv_shape *shape, u32 from, u32 lines)
+{
+	u32 to = npu_axis_reach(&shape->rows, from, lines);
+
+	return shape->rows.out - to == 1 && to - from >= 3 ? to - 1 : to;
+}
+
+static u32 width_limit(const struct npu_conv_shape *shape)
+{
+	if (!shape->pooled)
+		return shape->cols.out;
+	return min(shape->cols.out,
+		   nvdla_pdp_width_limit(shape->rows.pool_kernel, shape->rows.pool_stride));
+}
+
+/* ---- rows ----------------------------------------------------------------------- */
+
+static struct rows_choice cut_rows(const struct npu_conv_shape *shape, u32 lines)
+{
+	struct rows_choice c = { .lines = lines };
+	u32 from = 0, to, end = 0;
+
+	while (from < shape->rows.out) {
+		to = npu_split_next_row(shape, from, lines);
+		c.pieces++;
+		c.singles += to - from == 1;
+		end = max(end, npu_axis_first(&shape->rows, from));
+		c.fetched += npu_axis_end(&shape->rows, to) - end;
+		end = npu_axis_end(&shape->rows, to);
+		from = to;
+	}
+	return c;
+}
+
+/* For every number of pieces that is possible the fewest lines; most pieces first. */
+static int list_choices(struct search *s)
+{
+	const struct npu_axis *rows = &s->shape->rows;
+	u32 most = min(npu_axis_end(rows, rows->out) - npu_axis_first(rows, 0),
+		       NVDLA_FIELD_MAX(CSC, D_RELEASE, RLS_SLICES) + 1);
+	struct npu_split_space *space = s->space;
+	u32 lines, last = 0;
+
+	space->choice_count = 0;
+	for (lines = npu_axis_least(rows); lines <= most; lines++) {
+		struct rows_choice c = cut_rows(s->shape, lines);
+
+		if (c.pieces == last)
+			continue;
+		if (!ROOM(space, choice, space->choice_count + 1))
+			return -ENOMEM;
+		space->choice[space->choice_count++] = c;
+		last = c.pieces;
+	}
+	return 0;
+}
+
+/* ---- tilings ----------------------------------------------------------------------- */
+
+static u32 tile_entries(const struct search *s, u32 from, u32 to)
+{
+	const struct npu_axis *cols = &s->shape->cols;
+	u32 width = npu_axis_end(cols, to) - npu_axis_first(cols, from);
+
+	return nvdla_cbuf_feature_eps(s->cfg, width, s->shape->c);
+}
+
+static u64 tile_bytes(const struct search *s, u32 from, u32 to, const struct rows_choice *c)
+{
+	const struct npu_axis *cols = &s->shape->cols;
+	u32 width = npu_axis_end(cols, to) - npu_axis_first(cols, from);
+
+	return (u64)width * c->fetched * s->column_bytes;
+}
+
+/* Pieces of a tile that write single atoms; none in a tile of more than one column. */
+static u32 tile_singles(const struct search *s, u32 from, u32 to, const struct rows_choice *c)
+{
+	return npu_split_is_single(s->shape, 1, to - from) ? c->singles : 0;
+}
+
+/* The choice with the fewest pieces whose lines fit; NULL where none does. */
+static const struct rows_choice *best_choice(const struct search *s, u32 from, u32 to,
+					     bool avoid_singles)
+{
+	u32 lines = nvdla_cbuf_data_lines(s->cfg, tile_entries(s, from, to), s->data_banks);
+	u32 i = s->space->choice_count;
+
+	while (i--) {
+		const struct rows_choice *c = &s->space->choice[i];
+
+		if (c->lines <= lines && !(avoid_singles && tile_singles(s, from, to, c)))
+			return c;
+	}
+	return NULL;
+}
+
+static void tiling_add(const struct search *s, struct tiling *t, u32 from, u32 to,
+		       const struct rows_choice *c)
+{
+	t->tile[t->count++] = (struct npu_tile){ from, to - from, c->lines };
+	t->pieces += c->pieces;
+	t->singles += tile_singles(s, from, to, c);
+	t->bytes += tile_bytes(s, from, to, c);
+}
+
+static bool whole_rows(const struct search *s, bool avoid_singles, struct tiling *t)
+{
+	u32 out = s->shape->cols.out;
+	const struct rows_choice *c;
+
+	*t = (struct tiling){ .tile = t->tile };
+	if (out > s->width_limit)
+		return false;
+	c = best_choice(s, 0, out, avoid_singles);
+	if (c)
+		tiling_add(s, t, 0, out, c);
+	return c;
+}
+
+/* Widest tile from column @from whose lines of choice @c fit; @from: none. */
+static u32 widest_tile(const struct search *s, u32 from, const struct rows_choice *c)
+{
+	u32 entries = s->data_banks * s->cfg->entries / c->lines;
+	u32 low = from, high = min(from + s->width_limit, s->shape->cols.out);
+
+	while (low < high) {
+		u32 middle = low + (high - low + 1) / 2;
+
+		if (tile_entries(s, from, middle) <= entries)
+			low = middle;
+		else
+			high = middle - 1;
+	}
+	return low;
+}
+
+static void relax(const struct search *s, u32 from, u32 to, u32 choice, u64 feature, u64 piece)
+{
+	const struct rows_choice *c = &s->space->choice[choice];
+	struct cell *cell = s->space->cell;
+	u64 cost = cell[from].cost + feature * tile_bytes(s, from, to, c) + piece * c->pieces;
+
+	if (cost < cell[to].cost)
+		cell[to] = (struct cell){ cost, from, choice };
+}
+
+/*
+ * The cheapest columns where every feature byte is fetched @feature times and every piece costs
+ * @piece bytes.
+ */
+static bool cut_columns(const struct search *s, u64 feature, u64 piece, bool avoid_singles,
+			struct tiling *t)
+{
+	u32 out = s->shape->cols.out, from, to, last, i, n = 0;
+	struct cell *cell = s->space->cell;
+
+	for (i = 1; i <= out; i++)
+		cell[i].cost = UINT64_MAX;
+	cell[0].cost = 0;
+	for (from = 0; from < out; from++) {
+		if (cell[from].cost == UINT64_MAX)
+			continue;
+		for (last = from, i = s->space->choice_count; i--;) {
+			const struct rows_choice *c = &s->space->choice[i];
+			u32 shorter;
+
+			to = widest_tile(s, from, c);
+			if (to == from || to == last)
+				continue;
+			last = to;
+			/* One column less here may save the last tile from being one column wide. */
+			for (shorter = 0; shorter < 2 && to > from; shorter++, to--)
+				if (!avoid_singles || !tile_singles(s, from, to, c))
+					relax(s, from, to, i, feature, piece);
+		}
+	}
+	if (cell[out].cost == UINT64_MAX)
+		return false;
+	*t = (struct tiling){ .tile = t->tile };
+	for (i = out; i; i = cell[i].from)
+		n++;
+	t->count = n;
+	for (i = out; i; i = cell[i].from) {
+		const struct rows_choice *c = &s->space->choice[cell[i].choice];
+
+		t->tile[--n] = (struct npu_tile){ cell[i].from, i - cell[i].from, c->lines };
+		t->pieces += c->pieces;
+		t->singles += tile_singles(s, cell[i].from, i, c);
+		t->bytes += tile_bytes(s, cell[i].from, i, c);
+	}
+	return true;
+}
+
+/* Feature bytes of the last @count pieces of a pass that starts with the first one. */
+static u64 tail_bytes(const struct search *s, struct tiling *t, u32 count)
+{
+	const struct npu_conv_shape *shape = s->shape;
+	u64 *tail = s->space->tail;
+	u32 i, piece = t->pieces;
+
+	if (t->tail_known)
+		return tail[count];
+	for (i = 0; i < t->count; i++) {
+		const struct npu_tile *tile = &t->tile[i];
+		u64 width = npu_axis_end(&shape->cols, tile->x + tile->cols) -
+			    npu_axis_first(&shape->cols, tile->x);
+		u32 from, to, end = 0;
+
+		for (from = 0; from < shape->rows.out; from = to) {
+			to = npu_split_next_row(shape, from, tile->lines);
+			end = max(end, npu_axis_first(&shape->rows, from));
+			tail[piece--] =
+				width * s->column_bytes * (npu_axis_end(&shape->rows, to) - end);
+			end = npu_axis_end(&shape->rows, to);
+		}
+	}
+	tail[0] = 0;
+	for (i = 1; i <= t->pieces; i++)
+		tail[i] += tail[i - 1];
+	t->tail_known = true;
+	return tail[count];
+}
+
+/* ---- modes ------------------------------------------------------------------------- */
+
+static u64 weights(const struct search *s, u32 first, u32 groups)
+{
+	return npu_split_weight_bytes(s->cfg, s->shape, first, groups);
+}
+
+/* Kernel groups from a group's start on that fit @banks together. */
+static u32 groups_that_fit(const struct search *s, u32 banks)
+{
+	u64 bytes = (u64)banks * s->cfg->entries * s->cfg->entry_bytes;
+	u32 n;
+
+	if (s->weight_bytes <= bytes)
+		return s->groups;
+	n = (u32)min(
+		bytes / ((u64)s->shape->c * s->shape->taps_y * s->shape->taps_x * s->cfg->atomic_k),
+		(u64)s->groups);
+	/* A last group of few kernels may fit where a full one does not. */
+	while (n && weights(s, 0, n) > bytes)
+		n--;
+	return n;
+}
+
+static bool better(const struct npu_split *a, const struct npu_split *b)
+{
+	if (a->bytes != b->bytes)
+		return a->bytes < b->bytes;
+	if (a->tasks != b->tasks)
+		return a->tasks < b->tasks;
+	/* Room for a further kernel group hides its fetch; more data banks do nothing here. */
+	if (a->weight_banks != b->weight_banks)
+		return a->weight_banks > b->weight_banks;
+	return a->data_banks < b->data_banks;
+}
+
+static void offer(struct search *s, const struct tiling *t, enum npu_split_mode mode, u32 banks,
+		  u32 range, u32 tasks, u64 bytes)
+{
+	struct npu_split split = {
+		.mode = mode,
+		.data_banks = s->data_banks,
+		.weight_banks = banks,
+		.range = range,
+		.tile = s->best_tile,
+		.tile_count = t->count,
+		.pieces = t->pieces,
+		.tasks = tasks,
+		.bytes = bytes + s->constant_bytes + t->pieces * s->table_bytes,
+		.considered = s->best->considered + 1,
+	};
+
+	if (better(&split, s->best)) {
+		memcpy(s->best_tile, t->tile, t->count * sizeof(*t->tile));
+		*s->best = split;
+	}
+	s->best->considered = split.considered;
+}
+
+static void offer_resident(struct search *s, const struct tiling *t, u32 banks)
+{
+	if (!t->singles || s->groups == 1)
+		offer(s, t, NPU_SPLIT_RESIDENT, banks, s->groups, t->pieces,
+		      t->bytes + s->weight_bytes);
+}
+
+/*
+ * Weights of all pieces when @range groups stay from each piece to the next: the first piece ends
+ * with the last groups, the second begins with these and ends with the first ones, and so on.
+ */
+static u64 carried_weights(const struct search *s, u32 pieces, u32 range)
+{
+	u32 g = s->groups, rest = g - range;
+	u64 low = weights(s, 0, range), high = weights(s, rest, range);
+	u64 middle = weights(s, range, g - 2 * range);
+	u64 first = weights(s, 0, rest) + high;
+	u64 last = pieces % 2 ? weights(s, range, rest) : weights(s, 0, rest);
+
+	/* Of the pieces between, those in odd places fetch the first groups, the others the last ones. */
+	return first + (pieces - 1) / 2 * (middle + low) + (pieces - 2) / 2 * (middle + high) +
+	       last;
+}
+
+static void offer_stream(struct search *s, const struct tiling *t, u32 banks, u32 fit)
+{
+	u32 carry = min(fit, s->groups / 2);
+	/* Single atoms are written group by group, so their weights are fetched that way too. */
+	u32 singles = s->groups > 1 ? t->singles : 0;
+	u64 bytes = t->bytes + (t->pieces - singles) * s->weight_bytes + singles * s->group_sum;
+
+	offer(s, t, NPU_SPLIT_STREAM, banks, 0, t->pieces + singles * (s->groups - 1), bytes);
+	if (t->pieces > 1 && carry && !singles)
+		offer(s, t, NPU_SPLIT_STREAM, banks, carry,
+		      4 + (t->pieces - 2) * (2 + (s->groups > 2 * carry)),
+		      t->bytes + carried_weights(s, t->pieces, carry));
+}
+
+/*
+ * Each range of kernels begins with the piece that the one before ended with, which is still in
+ * the buffer, and goes round from there.
+ */
+static void offer_ranges(struct search *s, struct tiling *t, u32 banks, u32 fit)
+{
+	u32 passes = DIV_ROUND_UP(s->groups, fit), rest = passes - 1;
+	u64 bytes;
+
+	if (t->pieces < 2 || (t->singles && fit > 1))
+		return;
+	if (!ROOM(s->space, tail, t->pieces + 1)) {
+		s->error = -ENOMEM;
+		return;
+	}
+	bytes = passes * t->bytes - rest / t->pieces * t->bytes -
+		tail_bytes(s, t, rest % t->pieces);
+	bytes += s->groups / fit * weights(s, 0, fit);
+	if (s->groups % fit)
+		bytes += weights(s, s->groups - s->groups % fit, s->groups % fit);
+	offer(s, t, NPU_SPLIT_RANGES, banks, fit, passes * t->pieces, bytes);
+}
+
+/* ---- the search --------------------------------------------------------------------- */
+
+/*
+ * Bytes that no tiling into columns can go below when a pass fetches the input @passes times
+ * (short of a piece that stays each time), a piece costs @piece and weights @other.
+ */
+static u64 least_bytes(const struct search *s, u32 passes, u64 piece, u64 other)
+{
+	const struct npu_axis *rows = &s->shape->rows, *cols = &s->shape->cols;
+	u64 lines = npu_axis_end(rows, rows->out) - npu_axis_first(rows, 0);
+	u64 width = npu_axis_end(cols, cols->out) - npu_axis_first(cols, 0);
+	u64 entries = nvdla_cbuf_feature_eps(s->cfg, (u32)width, s->shape->c) * lines;
+	u64 have = (u64)s->data_banks * s->cfg->entries;
+	u64 pieces = max(DIV_ROUND_UP(entries, have), (u64)2);
+	u64 feature = (width + s->overlap) * lines * s->column_bytes;
+	u64 stays = min(have * s->cfg->entry_bytes, feature);
+
+	if (s->gaps)
+		return s->constant_bytes + 2 * piece + other;
+	return s->constant_bytes + feature + (u64)(passes - 1) * (feature - stays) +
+	       pieces * piece + other;
+}
+
+static bool worth(const struct search *s, u32 passes, u64 piece, u64 other)
+{
+	return s->shape->cols.out > 1 && least_bytes(s, passes, piece, other) <= s->best->bytes;
+}
+
+/* Whole rows: what the modes are tried on for one number of data banks. */
+struct rows_tilings {
+	struct npu_tile tile[2];
+	struct tiling any, no_singles;
+	bool has_any, has_no_singles;
+};
+
+static void offer_rows(struct search *s, struct rows_tilings *r, u32 banks, u32 fit)
+{
+	if (fit == s->groups && r->has_no_singles)
+		offer_resident(s, &r->no_singles, banks);
+	if (fit && fit < s->groups && r->has_no_singles)
+		offer_ranges(s, &r->no_singles, banks, fit);
+	if (fit == 1 && fit < s->groups && r->has_any && r->any.singles)
+		offer_ranges(s, &r->any, banks, fit);
+	if (r->has_any)
+		offer_stream(s, &r->any, banks, fit);
+}
+
+static void offer_columns(struct search *s, u32 banks, u32 fit)
+{
+	u32 passes = fit ? DIV_ROUND_UP(s->groups, fit) : 0;
+	u64 table = s->table_bytes;
+	struct tiling t;
+
+	t.tile = s->space->tile + s->tile_room;
+	if (fit == s->groups) {
+		if (worth(s, 1, table, s->weight_bytes) && cut_columns(s, 1, table, fit > 1, &t))
+			offer_resident(s, &t, banks);
+	} else if (fit && worth(s, passes, table, s->weight_bytes) &&
+		   cut_columns(s, passes, table, fit > 1, &t)) {
+		offer_ranges(s, &t, banks, fit);
+	}
+}
+
+/* All weight banks that go with the present data banks. */
+static void search_weight_banks(struct search *s, u32 most)
+{
+	u32 banks, fit, last_fit = UINT32_MAX;
+	struct tiling stream = { .tile = s->space->tile + 2 * s->tile_room };
+	bool stream_known = false, stream_there = false;
+	struct rows_tilings r;
+
+	r.any.tile = &r.tile[0];
+	r.no_singles.tile = &r.tile[1];
+	r.has_any = whole_rows(s, false, &r.any);
+	r.has_no_singles = whole_rows(s, s->groups > 1, &r.no_singles);
+	for (banks = 1; banks <= most; banks++) {
+		if (banks * s->cfg->entries < s->group_entries)
+			continue;
+		fit = groups_that_fit(s, banks);
+		if (fit == last_fit)
+			continue;
+		last_fit = fit;
+		offer_rows(s, &r, banks, fit);
+		offer_columns(s, banks, fit);
+		if (!stream_known && worth(s, 1, s->table_bytes, 2 * s->weight_bytes)) {
+			stream_there =
+				cut_columns(s, 1, s->table_bytes + s->weight_bytes, false, &stream);
+			stream_known = true;
+		}
+		if (stream_there)
+			offer_stream(s, &stream, banks, fit);
+	}
+}
+
+/* Banks that are left hold more weights, or the beginning of the next piece. */
+static void spread_banks(const struct search *s, u32 banks)
+{
+	struct npu_split *b = s->best;
+	u32 weight_need = (u32)min(nvdla_cbuf_weight_banks(s->cfg, s->weight_bytes), (u64)banks);
+	u64 have = (u64)b->data_banks * s->cfg->entries;
+
+	b->weight_banks = max(b->weight_banks, min(banks - b->data_banks, weight_need));
+	if (b->pieces > 1)
+		b->data_banks =
+			(u32)min((u64)(banks - b->weight_banks), 2 * have / s->cfg->entries);
+}
+
+static int prepare(struct search *s)
+{
+	const struct npu_conv_shape *shape = s->shape;
+	const struct nvdla_config *cfg = s->cfg;
+	u32 surfaces = DIV_ROUND_UP(shape->c, (u32)cfg->atom), i;
+	u64 atoms = DIV_ROUND_UP(shape->k, (u32)cfg->atom);
+	u64 plane = (u64)shape->rows.out * shape->cols.out;
+	u64 conv_plane = (u64)shape->rows.conv * shape->cols.conv;
+	struct npu_split_space *space = s->space;
+	int err = list_choices(s);
+
+	if (err)
+		return err;
+	s->tile_room = shape->cols.out;
+	if (!ROOM(space, cell, shape->cols.out + 1) || !ROOM(space, tile, 3 * s->tile_room))
+		return -ENOMEM;
+	s->best_tile = space->tile;
+	s->groups = npu_split_groups(cfg, shape);
+	s->column_bytes = (u64)surfaces * cfg->atom;
+	s->table_bytes = atoms * cfg->atom * shape->table_bytes;
+	s->constant_bytes = atoms * cfg->atom * (plane + conv_plane * shape->elements);
+	s->weight_bytes = weights(s, 0, s->groups);
+	for (i = 0; i < s->groups; i++)
+		s->group_sum += weights(s, i, 1);
+	s->group_entries =
+		nvdla_cbuf_group_entries(cfg, shape->k, shape->c * shape->taps_y * shape->taps_x);
+	s->width_limit = width_limit(shape);
+	s->gaps = shape->rows.stride * shape->rows.pool_stride >
+			  (shape->rows.pool_kernel - 1) * shape->rows.stride + shape->rows.kernel ||
+		  shape->cols.stride * shape->cols.pool_stride >
+			  (shape->cols.pool_kernel - 1) * shape->cols.stride + shape->cols.kernel;
+	s->overlap = shape->cols.stride * shape->cols.pool_stride <
+		     (shape->cols.pool_kernel - 1) * shape->cols.stride + shape->cols.kernel;
+	return 0;
+}
+
+int npu_split_search(struct npu_split_space *space, const struct nvdla_config *config,
+		     const struct npu_conv_shape *shape, u32 banks, struct npu_split *split)
+{
+	struct search s = { .cfg = config, .shape = shape, .space = space, .best = split };
+	int err = prepare(&s);
+
+	if (err)
+		return err;
+	*split = (struct npu_split){ .bytes = UINT64_MAX };
+	banks = min(banks, (u32)config->banks);
+	for (s.data_banks = 1; s.data_banks < banks; s.data_banks++) {
+		search_weight_banks(&s, banks - s.data_banks);
+		/* One piece that holds everything: more banks find nothing better. */
+		if (split->pieces == 1 && split->tasks == 1 && !s.gaps &&
+		    split->data_banks < s.data_banks)
+			break;
+	}
+	if (s.error)
+		return s.error;
+	if (split->bytes == UINT64_MAX)
+		return -ENOSPC;
+	spread_banks(&s, banks);
+	return 0;
+}
+
+u32 npu_split_least_banks(const struct nvdla_config *config, const struct npu_conv_shape *shape,
+			  u32 *data_banks, u32 *weight_banks)
+{
+	u32 width = npu_axis_least(&shape->cols), lines = npu_axis_least(&shape->rows);
+	u32 entries = nvdla_cbuf_group_entries(config, shape->k,
+					       shape->c * shape->taps_y * shape->taps_x);
+
+	*data_banks = nvdla_cbuf_data_banks(config, nvdla_cbuf_feature_eps(config, width, shape->c),
+					    lines);
+	*weight_banks = DIV_ROUND_UP(entries, (u32)config->entries);
+	return *data_banks + *weight_banks;
+}

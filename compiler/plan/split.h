@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The split of one convolution (one channel block of it) into passes that fit
+ * the convolution buffer.  Partial sums never leave the accumulator, so what can
+ * be chosen is how rows, columns and kernels are cut, in which order the pieces
+ * run and what stays in the buffer between them: few enough to look at all.
+ */
+#ifndef NPU_PLAN_SPLIT_H
+#define NPU_PLAN_SPLIT_H
+
+#include "../plan.h"
+#include "axis.h"
+
+/**
+ * struct npu_conv_shape - all that the split of a convolution depends on
+ * @rows, @cols: geometry, pooling on the fly included.  Where @row_step is not 1, @rows counts
+ *               the lines that are fetched
+ * @taps_y, @taps_x: kernel height and width
+ * @c, @k: channels and kernels of a block
+ * @row_step: every how many-th row of the value is a line; see struct npu_task
+ * @pooled: PDP runs on the fly
+ * @table_bytes: operand tables of SDP, bytes for one kernel
+ * @elements: operands of SDP that are read for each element of the convolution's output
+ */
+struct npu_conv_shape {
+	struct npu_axis rows, cols;
+	u32 taps_y, taps_x;
+	u32 c, k;
+	u32 row_step;
+	u32 pooled;
+	u32 table_bytes;
+	u32 elements;
+};
+
+enum npu_split_mode {
+	NPU_SPLIT_RESIDENT, /* all weights stay in the buffer from the first piece to the last */
+	NPU_SPLIT_STREAM, /* weights pass by once for every piece, group by group */
+	NPU_SPLIT_RANGES, /* a range of kernels stays for a pass over all pieces; then the next one */
+};
+
+/* Columns of the output, cut into pieces of rows that need at most @lines input lines each. */
+struct npu_tile {
+	u32 x, cols;
+	u32 lines;
+};
+
+/**
+ * struct npu_split - a way to run the convolution
+ * @range: kernel groups of a range (RANGES); that stay from one piece to the next (STREAM: may be 0)
+ * @pieces: boxes of the output
+ * @tasks: passes
+ * @bytes: of DRAM, for one channel block
+ * @considered: legal splits that were compared
+ */
+struct npu_split {
+	enum npu_split_mode mode;
+	u32 data_banks, weight_banks;
+	u32 range;
+	struct npu_tile *tile;
+	u32 tile_count;
+	u32 pieces;
+	u32 tasks;
+	u64 bytes;
+	u32 considered;
+};
+
+/* Room for the search; grows as needed, reused from layer to layer. */
+struct npu_split_space;
+
+struct npu_split_space *npu_split_space_new(void);
+void npu_split_space_free(struct npu_split_space *space);
+
+/**
+ * npu_conv_shape() - a convolution layer as the split sees it
+ * @pooled: with its pooling on the fly
+ *
+ * Return: 0, -EINVAL where windows and sizes do not agree or a register is too narrow.
+ */
+int npu_conv_shape(const struct npu_net *net, const struct npu_layer *layer, bool pooled,
+		   struct npu_conv_shape *shape);
+
+/**
+ * npu_split_search() - the split with the least DRAM traffic, then the fewest passes
+ * @banks: of the buffer that may be used
+ * @split: its tiles are good until the next search in @space
+ *
+ * Splits for fewer banks are among those for more, so traffic never rises with the budget.
+ *
+ * Return: 0, -ENOSPC where no split is legal, -ENOMEM.
+ */
+int npu_split_search(struct npu_split_space *space, const struct nvdla_config *config,
+		     const struct npu_conv_shape *shape, u32 banks, struct npu_split *split);
+
+/* Banks below which no split is legal: one kernel group and the lines of one output. */
+u32 npu_split_least_banks(const struct nvdla_config *config, const struct npu_conv_shape *shape,
+			  u32 *data_banks, u32 *weight_banks);
+
+/* Next piece of a tile from output row @from: behind its last row. */
+u32 npu_split_next_row(const struct npu_conv_shape *shape, u32 from, u32 lines);
+
+/* SDP cannot write 1 x 1 tiles of a larger plane for more than one surface. */
+bool npu_split_is_single(const struct npu_conv_shape *shape, u32 rows, u32 cols);
+
+/* Kernel groups of the shape, and kernels and weight bytes of @groups of them from @first on. */
+u32 npu_split_groups(const struct nvdla_config *config, const struct npu_conv_shape *shape);
+u32 npu_split_kernels(const struct nvdla_config *config, const struct npu_conv_shape *shape,
+		      u32 first, u32 groups);
+u64 npu_split_weight_bytes(const struct nvdla_config *config, const struct npu_conv_shape *shape,
+			   u32 first, u32 groups);
+
+#endif /* NPU_PLAN_SPLIT_H */
