@@ -431,6 +431,21 @@ bool sim_cdma_weights(struct npusim *sim)
 	return true;
 }
 
+/*
+ * With clock gating, CDMA's weight side has no clock between two operations: what CSC gives back
+ * then is never counted as free again.
+ */
+static void lose_releases(struct npusim *sim)
+{
+	struct sim_releases *q = &sim->conv.weight.releases;
+	u64 idle_since = sim->unit[SIM_CDMA].since;
+	u32 i;
+
+	for (i = q->head; i < q->count; i++)
+		if (q->item[i].when > idle_since && q->item[i].when < sim->now)
+			q->item[i].entries = 0;
+}
+
 static void cdma_start(struct npusim *sim)
 {
 	struct sim_conv *c = &sim->conv;
@@ -438,6 +453,8 @@ static void cdma_start(struct npusim *sim)
 	bool data_reuse, weight_reuse;
 
 	sim_unit_start(sim, SIM_CDMA);
+	if (sim->options.clock_gated)
+		lose_releases(sim);
 	data_bank = F(D_BANK, DATA_BANK);
 	weight_bank = F(D_BANK, WEIGHT_BANK);
 	mode = cdma_mode(sim);
@@ -473,6 +490,13 @@ static void cdma_start(struct npusim *sim)
 	c->last_mode = mode;
 }
 
+static u64 data_atoms(const struct npusim *sim)
+{
+	struct feature f = feature_shape(sim);
+
+	return (u64)f.width * f.surfaces * data_rows(sim);
+}
+
 /* Something in the registers that this hardware cannot do. */
 static bool unsupported(struct npusim *sim)
 {
@@ -480,6 +504,9 @@ static bool unsupported(struct npusim *sim)
 		return sim_hang(sim, "CDMA", "is asked for Winograd, which is not built in");
 	if (F(D_WEIGHT_FORMAT, WEIGHT_FORMAT))
 		return sim_hang(sim, "CDMA", "is asked for compressed weights, not built in");
+	if (data_atoms(sim) > sim->options.max_cycles)
+		return sim_hang(sim, "CDMA", "would need more than %llu cycles for its input",
+				(unsigned long long)sim->options.max_cycles);
 	return false;
 }
 

@@ -163,13 +163,30 @@ struct conv_job {
 /* Sums longer than this may not fit 32 bits. */
 #define SUM32_LANES 131072u
 
-static s64 long_sum(const s16 *x, const s16 *w, u32 n)
+/* CACC's accumulator. */
+static s64 saturate_34(s64 sum)
 {
-	s64 sum = 0;
-	u32 i;
+	const s64 limit = 1ll << 33;
 
-	for (i = 0; i < n; i++)
-		sum += x[i] * w[i];
+	return sum >= limit ? limit - 1 : sum < -limit ? -limit : sum;
+}
+
+/* One output, block after block as the accumulator sees them. */
+static s64 long_sum(const struct sim_csc_shape *s, const s16 *x, const s16 *w)
+{
+	u32 block, step, tap, i;
+	s64 sum = 0;
+
+	for (block = 0; block < s->blocks; block++)
+		for (step = 0; step < s->steps; step++)
+			for (tap = 0; tap < s->taps; tap++) {
+				u32 lanes = block + 1 == s->blocks ? s->last_lanes : s->block_lanes;
+
+				lanes *= step + 1 == s->steps ? s->last_rows : s->rows;
+				for (i = 0; i < lanes; i++)
+					sum += *x++ * *w++;
+				sum = saturate_34(sum);
+			}
 	return sum;
 }
 
@@ -194,9 +211,8 @@ static void long_sums(struct conv_job *j, u32 held, u32 count, s32 *out, u32 k_m
 
 	for (p = 0; p < count; p++)
 		for (k = 0; k < kernels; k++) {
-			s64 sum = long_sum(j->patches + (size_t)p * j->stride,
-					   j->weights + ((size_t)held * k_max + k) * j->stride,
-					   j->stride);
+			s64 sum = long_sum(&j->s, j->patches + (size_t)p * j->stride,
+					   j->weights + ((size_t)held * k_max + k) * j->stride);
 
 			out[(size_t)p * k_max + k] = sim_cacc_clip(sum, j->truncate, &j->saturated);
 		}
@@ -317,6 +333,9 @@ static bool impossible(struct npusim *sim, const struct sim_csc_shape *s)
 	return false;
 }
 
+/* Sums of one operation that the model has room for: 1 GiB. */
+#define CONV_SUMS_MAX (1ull << 28)
+
 static int job_memory(struct npusim *sim, struct conv_job *j)
 {
 	u32 k_max = sim->config->atomic_k;
@@ -327,7 +346,7 @@ static int job_memory(struct npusim *sim, struct conv_job *j)
 	j->patch_count = (u32)max(min((256u << 10) / patch, (u64)j->s.positions), (u64)1);
 	j->weights = sim_scratch(sim, 1, (size_t)(patch * k_max * j->at_once));
 	j->patches = sim_scratch(sim, 2, (size_t)(patch * j->patch_count));
-	if (atoms + left > (1ull << 31) / k_max)
+	if (atoms + left > CONV_SUMS_MAX / k_max)
 		return -ENOMEM;
 	if (sim->conv.left_capacity < atoms + left) {
 		s32 *p = realloc(sim->conv.left, (size_t)(atoms + left) * k_max * sizeof(s32));

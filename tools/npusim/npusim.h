@@ -57,6 +57,8 @@ struct npusim_memory {
  * @write_latency: cycles from the last beat of a write to its response (0: 8)
  * @bytes_per_cycle: DRAM bandwidth shared by reads and writes (0: a beat a cycle each way)
  * @clock_gated: model the leaked weight entries of clock-gated silicon
+ * @max_cycles: an operation that would take longer is not begun: it hangs, with a diagnosis
+ *	(0: 2^36); bounds the time that wrong registers can cost
  */
 struct npusim_options {
 	const struct nvdla_config *config;
@@ -64,6 +66,7 @@ struct npusim_options {
 	u32 write_latency;
 	u32 bytes_per_cycle;
 	bool clock_gated;
+	u64 max_cycles;
 };
 
 /* A model after reset; NULL when out of memory. */

@@ -27,6 +27,40 @@ static struct npusim_regs *peek(struct npusim *sim, enum sim_unit_id id)
 	return &u->regs;
 }
 
+/* An operation of so many atoms is not begun: it would keep the model busy for ever. */
+static bool too_long(struct npusim *sim, const char *unit, u64 atoms)
+{
+	if (atoms <= sim->options.max_cycles)
+		return false;
+	sim_hang(sim, unit, "would need more than %llu cycles",
+		 (unsigned long long)sim->options.max_cycles);
+	return true;
+}
+
+static u64 cube_atoms(const struct npusim *sim, u32 width, u32 height, u32 channels)
+{
+	return (u64)width * height * DIV_ROUND_UP(channels, (u32)sim->config->atom);
+}
+
+static u64 pdp_atoms(const struct npusim *sim, const struct npusim_regs *regs)
+{
+	u64 in = cube_atoms(sim, SIM_FIELD(regs, PDP, D_DATA_CUBE_IN_WIDTH, CUBE_IN_WIDTH) + 1,
+			    SIM_FIELD(regs, PDP, D_DATA_CUBE_IN_HEIGHT, CUBE_IN_HEIGHT) + 1,
+			    SIM_FIELD(regs, PDP, D_DATA_CUBE_IN_CHANNEL, CUBE_IN_CHANNEL) + 1);
+	u64 out = cube_atoms(sim, SIM_FIELD(regs, PDP, D_DATA_CUBE_OUT_WIDTH, CUBE_OUT_WIDTH) + 1,
+			     SIM_FIELD(regs, PDP, D_DATA_CUBE_OUT_HEIGHT, CUBE_OUT_HEIGHT) + 1,
+			     SIM_FIELD(regs, PDP, D_DATA_CUBE_OUT_CHANNEL, CUBE_OUT_CHANNEL) + 1);
+
+	return max(in, out);
+}
+
+static u64 cdp_atoms(const struct npusim *sim, const struct npusim_regs *rdma)
+{
+	return cube_atoms(sim, SIM_FIELD(rdma, CDP_RDMA, D_DATA_CUBE_WIDTH, WIDTH) + 1,
+			  SIM_FIELD(rdma, CDP_RDMA, D_DATA_CUBE_HEIGHT, HEIGHT) + 1,
+			  SIM_FIELD(rdma, CDP_RDMA, D_DATA_CUBE_CHANNEL, CHANNEL) + 1);
+}
+
 /* The registers of the read DMA: its own consumer group, or NULL where it is not used. */
 static const struct npusim_regs *start_rdma(struct npusim *sim, const struct lane *l, bool needed)
 {
@@ -66,7 +100,7 @@ static bool sdp_ready(struct npusim *sim, bool flying)
 	if (!sim_unit_ready(sim, SIM_SDP))
 		return false;
 	regs = peek(sim, SIM_SDP);
-	if (sdp_flying(regs) != flying)
+	if (sdp_flying(regs) != flying || too_long(sim, "SDP", sim_sdp_atoms(sim, regs)))
 		return false;
 	if (sim_sdp_needs_rdma(sim, regs) && !sim_unit_ready(sim, SIM_SDP_RDMA)) {
 		sim_hang(sim, "SDP", "waits for its read DMA");
@@ -74,7 +108,8 @@ static bool sdp_ready(struct npusim *sim, bool flying)
 	}
 	if (!sdp_to_pdp(regs))
 		return true;
-	if (!sim_unit_ready(sim, SIM_PDP) || !pdp_flying(peek(sim, SIM_PDP))) {
+	if (!sim_unit_ready(sim, SIM_PDP) || !pdp_flying(peek(sim, SIM_PDP)) ||
+	    too_long(sim, "PDP", pdp_atoms(sim, peek(sim, SIM_PDP)))) {
 		sim_hang(sim, "SDP", "waits for PDP, where its output goes");
 		return false;
 	}
@@ -132,6 +167,8 @@ static u64 run_sdp(struct npusim *sim, const struct sim_cube32 *flying, u64 deli
 		until = delivered + sim_sdp_flying_rate(sim, regs, rdma).tail;
 	else
 		until = sim->now + sim_sdp_cycles(sim, regs, rdma);
+	if (error < 0)
+		sim_hang(sim, "SDP", "ran out of the model's memory");
 	if (!error)
 		finish(sim, &sdp, needs, until, &stats);
 	if (sdp_to_pdp(regs) && error >= 0)
@@ -158,6 +195,8 @@ static bool pdp_step(struct npusim *sim)
 		sim_hang(sim, "PDP", "waits for SDP's output");
 		return false;
 	}
+	if (too_long(sim, "PDP", pdp_atoms(sim, regs)))
+		return false;
 	needs = sim_pdp_needs_rdma(sim, regs);
 	if (needs && !sim_unit_ready(sim, SIM_PDP_RDMA)) {
 		sim_hang(sim, "PDP", "waits for its read DMA");
@@ -182,6 +221,8 @@ static bool cdp_step(struct npusim *sim)
 		sim_hang(sim, "CDP", "waits for its read DMA");
 		return false;
 	}
+	if (too_long(sim, "CDP", cdp_atoms(sim, peek(sim, SIM_CDP_RDMA))))
+		return false;
 	regs = sim_unit_start(sim, SIM_CDP);
 	rdma = start_rdma(sim, &cdp, true);
 	sim->dma_group = regs->group;

@@ -18,6 +18,8 @@ struct npusim *npusim_create(const struct npusim_options *options,
 		sim->options.read_latency = 32;
 	if (!sim->options.write_latency)
 		sim->options.write_latency = 8;
+	if (!sim->options.max_cycles)
+		sim->options.max_cycles = 1ull << 36;
 	sim->conv.cbuf = calloc(1, nvdla_cbuf_bytes(sim->config));
 	if (!sim->conv.cbuf) {
 		free(sim);
