@@ -103,7 +103,7 @@ struct stage {
 
 static s32 stage_formula(const struct stage *s, s32 x, s16 alu, s16 mul)
 {
-	wide operand = limit((wide)alu << s->alu_shift, 32), v = x;
+	wide operand = limit(alu * ((wide)1 << s->alu_shift), 32), v = x;
 
 	if (s->algo == 0)
 		v = v > operand ? v : operand;
