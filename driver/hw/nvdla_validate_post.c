@@ -2,6 +2,7 @@
 /*
  * The units behind the convolution: SDP, PDP and CDP, in memory mode or on the fly.
  */
+#include "nvdla_pdp.h"
 #include "nvdla_validate.h"
 
 /* A stage of SDP and the part of SDP_RDMA that feeds it; BS, BN and EW share all field positions. */
@@ -179,23 +180,6 @@ int nvdla_check_sdp(const struct nvdla_task_view *v, struct nvdla_access_list *l
 	return err;
 }
 
-/*
- * Widest output of one pass through PDP's line buffer, by how many windows of successive rows
- * overlap (seen on the RTL; the same on all configurations).
- */
-static u32 pdp_width_limit(u32 kernel_h, u32 stride_h)
-{
-	u32 overlap = DIV_ROUND_UP(kernel_h, stride_h);
-
-	if (kernel_h == 1 && stride_h == 1)
-		return 1100; /* no line is held: the widest that was tried */
-	if (overlap == 1)
-		return 128;
-	if (overlap == 2)
-		return 64;
-	return overlap <= 4 ? 32 : 16;
-}
-
 struct pool {
 	u32 in_w, in_h, out_w, out_h, c;
 	u32 kernel_w, kernel_h, stride_w, stride_h;
@@ -252,7 +236,7 @@ static int check_pool_geometry(const struct nvdla_task_view *v, const struct poo
 /* Width of one pass, or of the parts of a split. */
 static int check_pool_width(const struct nvdla_task_view *v, const struct pool *p)
 {
-	u32 limit = pdp_width_limit(p->kernel_h, p->stride_h);
+	u32 limit = nvdla_pdp_width_limit(p->kernel_h, p->stride_h);
 	u32 part_in = nvdla_view_reg(v, NVDLA_PDP_D_PARTIAL_WIDTH_IN);
 	u32 part_out = nvdla_view_reg(v, NVDLA_PDP_D_PARTIAL_WIDTH_OUT);
 	u32 middle = p->parts > 2 ? p->parts - 2 : 0;
@@ -292,6 +276,14 @@ static int check_pool_width(const struct nvdla_task_view *v, const struct pool *
 	if (first_in != want)
 		return nvdla_refuse(v, NVDLA_PDP_D_PARTIAL_WIDTH_IN,
 				    "columns of the first part's windows", first_in, want);
+	if (first_out * p->stride_w < p->pad_left)
+		return nvdla_refuse(v, NVDLA_PDP_D_PARTIAL_WIDTH_OUT,
+				    "no padding at the left of the second part",
+				    first_out * p->stride_w, p->pad_left);
+	if (last_in + p->kernel_w <= p->stride_w)
+		return nvdla_refuse(v, NVDLA_PDP_D_PARTIAL_WIDTH_IN,
+				    "columns of the last part's windows", last_in,
+				    p->stride_w - p->kernel_w + 1);
 	if (middle && mid_in != mid_out * p->stride_w)
 		return nvdla_refuse(v, NVDLA_PDP_D_PARTIAL_WIDTH_IN,
 				    "columns of a middle part's windows", mid_in,

@@ -10,9 +10,9 @@
 #include "nvdla_chain.h"
 #include "nvdla_regs.h"
 
-#define CHAIN_BUILD_REGS (NVDLA_REGS_BYTES / 4)
+#define CHAIN_BUILD_REGS 512
 
-/* The stream so far, and the task that is being made. */
+/* The stream so far, and the task that is being made: registers in ascending order. */
 struct chain_build {
 	u8 *data;
 	size_t size;
@@ -20,8 +20,8 @@ struct chain_build {
 	u32 tasks;
 	u32 kind;
 	u32 label;
-	u32 value[CHAIN_BUILD_REGS];
-	bool named[CHAIN_BUILD_REGS];
+	struct nvdla_chain_reg reg[CHAIN_BUILD_REGS];
+	u32 reg_count;
 	struct nvdla_chain_addr addr[16];
 	u32 addr_count;
 	struct nvdla_chain_lut lut[4];
@@ -44,7 +44,9 @@ static inline void chain_begin(struct chain_build *b)
 {
 	struct nvdla_chain_header header = { 0 };
 
-	memset(b, 0, sizeof(*b));
+	b->data = NULL;
+	b->size = b->room = 0;
+	b->tasks = 0;
 	chain_append(b, &header, sizeof(header));
 }
 
@@ -52,15 +54,53 @@ static inline void chain_task(struct chain_build *b, u32 kind, u32 label)
 {
 	b->kind = kind;
 	b->label = label;
-	memset(b->named, 0, sizeof(b->named));
+	b->reg_count = 0;
 	b->addr_count = 0;
 	b->lut_count = 0;
 }
 
+/* The place of a register, or where it would be. */
+static inline u32 chain_place(const struct chain_build *b, u32 reg)
+{
+	u32 i = b->reg_count;
+
+	while (i && b->reg[i - 1].reg >= reg)
+		i--;
+	return i;
+}
+
+static inline bool chain_has(const struct chain_build *b, u32 reg)
+{
+	u32 i = chain_place(b, reg);
+
+	return i < b->reg_count && b->reg[i].reg == reg;
+}
+
+/* What a register was set to; 0 where it was not. */
+static inline u32 chain_get(const struct chain_build *b, u32 reg)
+{
+	return chain_has(b, reg) ? b->reg[chain_place(b, reg)].value : 0;
+}
+
 static inline void chain_set(struct chain_build *b, u32 reg, u32 value)
 {
-	b->value[reg / 4] = value;
-	b->named[reg / 4] = true;
+	u32 i = chain_place(b, reg);
+
+	if (!chain_has(b, reg)) {
+		if (b->reg_count == CHAIN_BUILD_REGS)
+			abort();
+		memmove(&b->reg[i + 1], &b->reg[i], (b->reg_count++ - i) * sizeof(b->reg[0]));
+	}
+	b->reg[i] = (struct nvdla_chain_reg){ reg, value };
+}
+
+/* Take a register out again. */
+static inline void chain_unset(struct chain_build *b, u32 reg)
+{
+	u32 i = chain_place(b, reg);
+
+	if (chain_has(b, reg))
+		memmove(&b->reg[i], &b->reg[i + 1], (--b->reg_count - i) * sizeof(b->reg[0]));
 }
 
 #define CHAIN_SET(b, unit, reg, value) chain_set(b, NVDLA_##unit##_##reg, value)
@@ -89,22 +129,15 @@ static inline void chain_task_end(struct chain_build *b)
 {
 	struct nvdla_chain_task task = {
 		.kind = b->kind,
+		.reg_count = b->reg_count,
 		.addr_count = b->addr_count,
 		.lut_count = b->lut_count,
 		.label = b->label,
 	};
 	size_t start = b->size;
-	u32 i;
 
 	chain_append(b, &task, sizeof(task));
-	for (i = 0; i < CHAIN_BUILD_REGS; i++) {
-		struct nvdla_chain_reg reg = { i * 4, b->value[i] };
-
-		if (!b->named[i])
-			continue;
-		chain_append(b, &reg, sizeof(reg));
-		task.reg_count++;
-	}
+	chain_append(b, b->reg, b->reg_count * sizeof(b->reg[0]));
 	chain_append(b, b->addr, b->addr_count * sizeof(b->addr[0]));
 	chain_append(b, b->lut, b->lut_count * sizeof(b->lut[0]));
 	task.size = (u32)(b->size - start);

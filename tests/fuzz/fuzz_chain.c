@@ -1,0 +1,712 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Chains against the validator, and what it accepts against the device model: an access outside of
+ * the bytes that the validator granted, a hang, or other results when tasks overlap than when they
+ * run one by one is a fault, as is every crash and every finding of the sanitizers.
+ *
+ * Input: one byte that selects the configuration, one that places the regions (bit 0: all at the
+ * same place) and asks for the second run (bit 1), then the stream.
+ * The mutator knows the format: it makes well-formed tasks, copies tasks with reuse flags, and
+ * changes single fields, often in both of the registers that have to agree.
+ */
+#include <stdio.h>
+
+#include "../common/chain_device.h"
+#include "../common/chain_tasks.h"
+#include "nvdla_rules.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned int seed);
+size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_size);
+
+#define HEAD 2
+#define MAX_TASKS 4
+#define MAX_REGS 320
+#define MAX_LUTS 2
+#define MAX_WORK 20000 /* multiplications, or elements, of all tasks that are run */
+#define MEMORY_BYTES (64u << 10)
+
+/* ---- the test ---- */
+
+/* One device for each configuration, made when it is first needed. */
+static struct chain_device *device_of(u32 index)
+{
+	static struct chain_device device[8];
+
+	if (!device[index].sim)
+		chain_device_open(&device[index], &nvdla_configs[index], 0, MEMORY_BYTES);
+	return &device[index];
+}
+
+static void fault(const struct chain_device *dev, const char *what)
+{
+	fprintf(stderr, "fuzz_chain: %s: %s: %s\n", dev->hw.config->name, what,
+		npusim_diagnosis(dev->sim));
+	abort();
+}
+
+static u64 field(const struct nvdla_chain *chain, u32 task, u32 reg, u32 lsb, u32 width)
+{
+	const u8 *p = (const u8 *)chain->stream + chain->task[task].offset;
+	struct nvdla_chain_task head;
+	struct nvdla_chain_reg entry;
+	u32 i;
+
+	memcpy(&head, p, sizeof(head));
+	for (i = 0; i < head.reg_count; i++) {
+		memcpy(&entry, p + sizeof(head) + i * sizeof(entry), sizeof(entry));
+		if (entry.reg == reg)
+			return entry.value >> lsb & ((1ull << width) - 1);
+	}
+	return 0;
+}
+
+#define FIELD(chain, task, unit, reg, f) \
+	field(chain, task, NVDLA_##unit##_##reg, NVDLA_LSB(unit, reg, f), NVDLA_WIDTH(unit, reg, f))
+
+/* How much the model would have to do. */
+static u64 work_of(const struct nvdla_chain *chain)
+{
+	u64 work = 0;
+	u32 i, k;
+
+	for (i = 0; i < chain->task_count; i++) {
+		struct nvdla_chain_access access[NVDLA_CHAIN_MAX_ACCESSES];
+		u32 n = nvdla_chain_accesses(chain, i, access);
+
+		for (k = 0; k < n; k++)
+			work += (u64)access[k].surface.line_bytes * access[k].surface.lines *
+				access[k].surface.surfaces;
+		if (chain->task[i].kind == NVDLA_CHAIN_CONV)
+			work += (FIELD(chain, i, CSC, D_ATOMICS, ATOMICS) + 1) *
+				(FIELD(chain, i, CDMA, D_WEIGHT_SIZE_0, BYTE_PER_KERNEL) + 1) *
+				(FIELD(chain, i, CDMA, D_WEIGHT_SIZE_1, WEIGHT_KERNEL) + 1) / 8;
+		if (chain->task[i].units & 1u << NVDLA_UNIT_PDP)
+			work += (FIELD(chain, i, PDP, D_DATA_CUBE_IN_WIDTH, CUBE_IN_WIDTH) + 1) *
+				(FIELD(chain, i, PDP, D_DATA_CUBE_IN_HEIGHT, CUBE_IN_HEIGHT) + 1) *
+				(FIELD(chain, i, PDP, D_DATA_CUBE_IN_CHANNEL, CUBE_IN_CHANNEL) + 1);
+	}
+	return work;
+}
+
+/* Regions one after the other, or all at the same place. */
+static bool place(const struct nvdla_chain *chain, u8 how, u64 *base, size_t *bytes)
+{
+	u64 at = 0, most = 0;
+	u32 i;
+
+	for (i = 0; i < chain->region_count; i++) {
+		const struct nvdla_chain_region *r = &chain->region[i];
+		u64 end = max(r->read_end, r->write_end);
+
+		base[i] = at;
+		most = max(most, at + end);
+		if (most > MEMORY_BYTES)
+			return false;
+		if (how & 1)
+			continue;
+		at = (most + chain->alignment - 1) / chain->alignment * chain->alignment;
+	}
+	*bytes = most;
+	return true;
+}
+
+/* Does a task write what it reads?  When it reads it then depends on the time. */
+static bool writes_own_input(const struct nvdla_chain *chain, const u64 *base)
+{
+	u32 i, k, m;
+
+	for (i = 0; i < chain->task_count; i++) {
+		struct nvdla_chain_access a[NVDLA_CHAIN_MAX_ACCESSES];
+		u32 n = nvdla_chain_accesses(chain, i, a);
+
+		for (k = 0; k < n; k++)
+			for (m = 0; m < n; m++)
+				if (a[k].write && !a[m].write &&
+				    nvdla_surface_overlap(
+					    &a[k].surface, base[a[k].region] + a[k].offset,
+					    &a[m].surface, base[a[m].region] + a[m].offset))
+					return true;
+	}
+	return false;
+}
+
+static void prepare(struct chain_device *dev, size_t bytes)
+{
+	static u8 pattern[MEMORY_BYTES];
+	size_t i;
+
+	for (i = 0; !pattern[1] && i < sizeof(pattern); i++)
+		pattern[i] = (u8)(i * 37 + (i >> 8));
+	memcpy(dev->memory, pattern, bytes);
+	npusim_clear_fault(dev->sim);
+	if (nvdla_hw_reset(&dev->hw))
+		abort();
+	/* CBUF's flush takes thousands of cycles: faster here than read by read. */
+	npusim_run(dev->sim, 40000);
+}
+
+static void run_chain(struct chain_device *dev, const struct nvdla_chain *chain, const u64 *base,
+		      bool serial)
+{
+	int err = chain_device_run(dev, chain, base, serial);
+
+	if (err)
+		fault(dev, err == -EDEADLK  ? "hang"
+			   : err == -EACCES ? "access outside of the granted bytes"
+					    : "the sequencer fails");
+}
+
+static void run_accepted(struct chain_device *dev, const struct nvdla_chain *chain, u8 how)
+{
+	static u8 first[MEMORY_BYTES];
+	u64 base[NVDLA_CHAIN_MAX_REGIONS];
+	size_t bytes;
+
+	if (!place(chain, how, base, &bytes) || work_of(chain) > MAX_WORK)
+		return;
+	prepare(dev, bytes);
+	run_chain(dev, chain, base, false);
+	if (!(how & 2) || chain->task_count == 1 || writes_own_input(chain, base))
+		return;
+	memcpy(first, dev->memory, bytes);
+	prepare(dev, bytes);
+	run_chain(dev, chain, base, true);
+	if (memcmp(first, dev->memory, bytes))
+		fault(dev, "other bytes when tasks overlap");
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static u64 storage[4096];
+	struct nvdla_chain_error error;
+	struct nvdla_chain chain;
+	struct chain_device *dev;
+	char text[200];
+	u8 *stream;
+
+	if (size < HEAD)
+		return 0;
+	dev = device_of(data[0] % nvdla_config_count);
+	/* A copy of exactly its size, so that a read behind it is seen. */
+	stream = malloc(size - HEAD + 1);
+	if (!stream)
+		abort();
+	memcpy(stream, data + HEAD, size - HEAD);
+	if (nvdla_chain_storage_bytes(stream, size - HEAD) <= sizeof(storage)) {
+		if (nvdla_chain_validate(dev->hw.config, stream, size - HEAD, storage,
+					 sizeof(storage), &chain, &error))
+			nvdla_chain_error_text(&error, text, sizeof(text));
+		else
+			run_accepted(dev, &chain, data[1]);
+	}
+	free(stream);
+	return 0;
+}
+
+/* ---- the mutator ---- */
+
+static u32 random_state;
+
+static u32 random_below(u32 n)
+{
+	random_state ^= random_state << 13;
+	random_state ^= random_state >> 17;
+	random_state ^= random_state << 5;
+	return n ? random_state % n : 0;
+}
+
+static u32 random_from(u32 low, u32 high)
+{
+	return low + random_below(high - low + 1);
+}
+
+static bool one_in(u32 n)
+{
+	return random_below(n) == 0;
+}
+
+/* A task taken apart, to be changed and put together again. */
+struct task_copy {
+	struct nvdla_chain_task head;
+	struct nvdla_chain_reg reg[MAX_REGS];
+	struct nvdla_chain_addr addr[16];
+	struct nvdla_chain_lut lut[MAX_LUTS];
+};
+
+struct stream_copy {
+	u8 head[HEAD];
+	struct nvdla_chain_header header;
+	struct task_copy task[MAX_TASKS + 1];
+	u32 tasks;
+};
+
+static bool take(const u8 **p, size_t *left, void *to, size_t bytes)
+{
+	if (*left < bytes)
+		return false;
+	memcpy(to, *p, bytes);
+	*p += bytes;
+	*left -= bytes;
+	return true;
+}
+
+static bool take_task(const u8 **p, size_t *left, struct task_copy *t)
+{
+	return take(p, left, &t->head, sizeof(t->head)) && t->head.reg_count <= MAX_REGS &&
+	       t->head.addr_count <= ARRAY_SIZE(t->addr) && t->head.lut_count <= MAX_LUTS &&
+	       take(p, left, t->reg, t->head.reg_count * sizeof(t->reg[0])) &&
+	       take(p, left, t->addr, t->head.addr_count * sizeof(t->addr[0])) &&
+	       take(p, left, t->lut, t->head.lut_count * sizeof(t->lut[0]));
+}
+
+/* As much of the input as makes sense. */
+static void take_apart(struct stream_copy *s, const u8 *data, size_t size)
+{
+	memset(s->head, 0, HEAD);
+	memset(&s->header, 0, sizeof(s->header));
+	s->tasks = 0;
+	if (!take(&data, &size, s->head, HEAD) ||
+	    !take(&data, &size, &s->header, sizeof(s->header)))
+		return;
+	while (s->tasks < MAX_TASKS && take_task(&data, &size, &s->task[s->tasks]))
+		s->tasks++;
+}
+
+static size_t put_together(struct stream_copy *s, u8 *data, size_t max_size)
+{
+	static struct chain_build b;
+	size_t size = 0;
+	u32 i;
+
+	s->header = (struct nvdla_chain_header){
+		.magic = NVDLA_CHAIN_MAGIC,
+		.version = NVDLA_CHAIN_VERSION,
+		.task_count = s->tasks,
+		.region_count = TASK_REGIONS,
+	};
+	b.size = 0;
+	chain_append(&b, s->head, HEAD);
+	chain_append(&b, &s->header, sizeof(s->header));
+	for (i = 0; i < s->tasks; i++) {
+		struct task_copy *t = &s->task[i];
+
+		t->head.size = (u32)(sizeof(t->head) + t->head.reg_count * sizeof(t->reg[0]) +
+				     t->head.addr_count * sizeof(t->addr[0]) +
+				     t->head.lut_count * sizeof(t->lut[0]));
+		chain_append(&b, &t->head, sizeof(t->head));
+		chain_append(&b, t->reg, t->head.reg_count * sizeof(t->reg[0]));
+		chain_append(&b, t->addr, t->head.addr_count * sizeof(t->addr[0]));
+		chain_append(&b, t->lut, t->head.lut_count * sizeof(t->lut[0]));
+	}
+	s->header.size = (u32)(b.size - HEAD);
+	memcpy(b.data + HEAD, &s->header, sizeof(s->header));
+	size = b.size <= max_size ? b.size : 0;
+	memcpy(data, b.data, size);
+	return size;
+}
+
+static u64 random_offset(const struct nvdla_config *cfg)
+{
+	return random_below(0x2000) / cfg->atom * cfg->atom;
+}
+
+/* Padded sizes for @out windows. */
+static u32 input_for(u32 out, u32 kernel, u32 dilation, u32 stride, u32 *before, u32 *after)
+{
+	u32 reach = (kernel - 1) * dilation + 1;
+	u32 need = (out - 1) * stride + reach + random_below(stride);
+
+	*before = one_in(2) ? random_below(min(reach, 4u)) : 0;
+	*after = one_in(2) ? random_below(min(reach, 4u)) : 0;
+	while (*before + *after >= need) {
+		*before /= 2;
+		*after /= 2;
+	}
+	return need - *before - *after;
+}
+
+static void random_conv_shape(const struct nvdla_config *cfg, struct conv_shape *n)
+{
+	static const u8 formats[] = { 0, 12, 13, 15, 16, 19, 26, 27, 28, 29 };
+
+	*n = (struct conv_shape){
+		.c = one_in(4) ? random_from(1, 70) : random_from(1, 16),
+		.k = one_in(4) ? random_from(1, 70) : random_from(1, 12),
+		.r = random_from(1, 3),
+		.s = random_from(1, 3),
+		.stride_x = one_in(3) ? random_from(1, 4) : 1,
+		.stride_y = one_in(3) ? random_from(1, 4) : 1,
+		.dilation_x = one_in(6) ? 2 : 1,
+		.dilation_y = one_in(6) ? 2 : 1,
+		.in = random_offset(cfg),
+		.out = random_offset(cfg),
+		.weights = random_offset(cfg),
+	};
+	if (one_in(4)) {
+		n->image = true;
+		n->dilation_x = 1;
+		n->pixel_format = formats[random_below(ARRAY_SIZE(formats))];
+		n->c = n->pixel_format == 0 ? 1 : n->pixel_format >= 28 ? 3 : 4;
+		n->pixel_offset = one_in(3) ? 1 : 0;
+		n->y_extension = one_in(4) ? random_from(1, 2) : 0;
+	}
+	n->w = input_for(random_from(1, 4), n->s, n->dilation_x, n->stride_x, &n->pad_left,
+			 &n->pad_right);
+	n->h = input_for(random_from(1, 4), n->r, n->dilation_y, n->stride_y, &n->pad_top,
+			 &n->pad_bottom);
+	n->data_banks = conv_data_banks(cfg, n) + (one_in(2) ? random_below(3) : 0);
+	n->weight_banks = conv_weight_banks(cfg, n) + (one_in(2) ? random_below(2) : 0);
+}
+
+static void random_pool_shape(const struct nvdla_config *cfg, struct pool_shape *p)
+{
+	*p = (struct pool_shape){
+		.c = random_from(1, 20),
+		.kernel_w = random_from(1, one_in(4) ? 8 : 3),
+		.kernel_h = random_from(1, one_in(4) ? 8 : 3),
+		.stride_w = random_from(1, one_in(4) ? 5 : 2),
+		.stride_h = random_from(1, one_in(4) ? 5 : 2),
+		.method = random_below(3),
+		.in = random_offset(cfg),
+		.out = random_offset(cfg),
+	};
+	p->w = input_for(random_from(1, 6), p->kernel_w, 1, p->stride_w, &p->pad_left,
+			 &p->pad_right);
+	p->h = input_for(random_from(1, 3), p->kernel_h, 1, p->stride_h, &p->pad_top,
+			 &p->pad_bottom);
+	if (one_in(3) && pool_out_w(p) >= 2) {
+		p->parts = 2;
+		p->first_out = random_from(1, pool_out_w(p) - 1);
+	}
+}
+
+/* A stage of SDP: any operation on registers, or with operands from memory. */
+static void random_stage(struct chain_build *b, u32 stage, u32 w, u32 h, u32 c,
+			 const struct nvdla_config *cfg)
+{
+	static const struct {
+		u32 cfg, alu, mul, rdma, low, line, surface;
+	} regs[] = {
+		{ NVDLA_SDP_D_DP_BS_CFG, NVDLA_SDP_D_DP_BS_ALU_CFG, NVDLA_SDP_D_DP_BS_MUL_CFG,
+		  NVDLA_SDP_RDMA_D_BRDMA_CFG, NVDLA_SDP_RDMA_D_BS_BASE_ADDR_LOW,
+		  NVDLA_SDP_RDMA_D_BS_LINE_STRIDE, NVDLA_SDP_RDMA_D_BS_SURFACE_STRIDE },
+		{ NVDLA_SDP_D_DP_BN_CFG, NVDLA_SDP_D_DP_BN_ALU_CFG, NVDLA_SDP_D_DP_BN_MUL_CFG,
+		  NVDLA_SDP_RDMA_D_NRDMA_CFG, NVDLA_SDP_RDMA_D_BN_BASE_ADDR_LOW,
+		  NVDLA_SDP_RDMA_D_BN_LINE_STRIDE, NVDLA_SDP_RDMA_D_BN_SURFACE_STRIDE },
+		{ NVDLA_SDP_D_DP_EW_CFG, NVDLA_SDP_D_DP_EW_ALU_CFG, NVDLA_SDP_D_DP_EW_MUL_CFG,
+		  NVDLA_SDP_RDMA_D_ERDMA_CFG, NVDLA_SDP_RDMA_D_EW_BASE_ADDR_LOW,
+		  NVDLA_SDP_RDMA_D_EW_LINE_STRIDE, NVDLA_SDP_RDMA_D_EW_SURFACE_STRIDE },
+	};
+	u32 use = random_below(4), two_bytes = random_below(2), element = random_below(2);
+	u32 atom = cfg->atom * (two_bytes + 1) * (use == 2 ? 2 : 1);
+
+	chain_set(b, regs[stage].cfg,
+		  NVDLA_SET(SDP, D_DP_BS_CFG, BS_ALU_ALGO, random_below(3)) |
+			  NVDLA_SET(SDP, D_DP_BS_CFG, BS_MUL_PRELU, one_in(4)) |
+			  NVDLA_SET(SDP, D_DP_BS_CFG, BS_RELU_BYPASS, stage == 2 || one_in(2)));
+	chain_set(b, regs[stage].alu, use == 1 || use == 2);
+	chain_set(b, regs[stage].mul, use == 0 || use == 2);
+	if (use == 3)
+		return;
+	chain_set(b, regs[stage].rdma,
+		  NVDLA_SET(SDP_RDMA, D_BRDMA_CFG, BRDMA_DATA_USE, use) |
+			  NVDLA_SET(SDP_RDMA, D_BRDMA_CFG, BRDMA_DATA_SIZE, two_bytes) |
+			  NVDLA_SET(SDP_RDMA, D_BRDMA_CFG, BRDMA_DATA_MODE, element) |
+			  NVDLA_SET(SDP_RDMA, D_BRDMA_CFG, BRDMA_RAM_TYPE, 1));
+	chain_set(b, regs[stage].line, w * atom);
+	chain_set(b, regs[stage].surface, w * h * atom);
+	chain_addr(b, regs[stage].low, TASK_WEIGHTS, random_offset(cfg));
+}
+
+static void random_stages(struct chain_build *b, const struct nvdla_config *cfg, u32 w, u32 h,
+			  u32 c, bool flying)
+{
+	u32 stage, stages = cfg->features & NVDLA_HAS_EW ? 3 : 2;
+
+	if (flying && one_in(2))
+		task_sdp_rdma(b, w, h, c, true);
+	if (!chain_has(b, NVDLA_SDP_RDMA_D_BRDMA_CFG))
+		return;
+	for (stage = 0; stage < stages; stage++)
+		if (one_in(2))
+			random_stage(b, stage, w, h, c, cfg);
+}
+
+/* The task that @b holds, taken apart. */
+static void finish_task(struct chain_build *b, struct task_copy *t)
+{
+	const u8 *p;
+	size_t left;
+
+	chain_task_end(b);
+	p = b->data + sizeof(struct nvdla_chain_header);
+	left = b->size - sizeof(struct nvdla_chain_header);
+	if (!take_task(&p, &left, t))
+		abort();
+	chain_free(b);
+}
+
+static void random_conv(const struct nvdla_config *cfg, struct task_copy *t)
+{
+	static struct chain_build b;
+	struct conv_shape n;
+
+	chain_begin(&b);
+	random_conv_shape(cfg, &n);
+	chain_conv(&b, cfg, &n, 0);
+	random_stages(&b, cfg, conv_out_w(&n), conv_out_h(&n), n.k, true);
+	if (one_in(6)) {
+		struct pool_shape p = {
+			.w = conv_out_w(&n),
+			.h = conv_out_h(&n),
+			.c = n.k,
+			.kernel_w = 1,
+			.kernel_h = 1,
+			.stride_w = 1,
+			.stride_h = 1,
+			.method = random_below(3),
+			.out = random_offset(cfg),
+		};
+
+		p.kernel_w = random_from(1, min(p.w, 8u));
+		p.kernel_h = random_from(1, min(p.h, 8u));
+		task_pool_behind(&b, cfg, &p);
+	}
+	finish_task(&b, t);
+}
+
+static void random_task(const struct nvdla_config *cfg, struct task_copy *t)
+{
+	static struct chain_build b;
+	u32 w = random_from(1, 5), h = random_from(1, 5), c = random_from(1, one_in(4) ? 70 : 20);
+	struct pool_shape p;
+
+	switch (random_below(6)) {
+	case 0:
+		chain_begin(&b);
+		chain_sdp(&b, cfg, w, h, c, random_offset(cfg), random_offset(cfg), 0);
+		random_stages(&b, cfg, w, h, c, false);
+		break;
+	case 1:
+		chain_begin(&b);
+		random_pool_shape(cfg, &p);
+		chain_pdp(&b, cfg, &p, 0);
+		break;
+	case 2:
+		chain_begin(&b);
+		chain_cdp(&b, cfg, w, h, c, random_offset(cfg), random_offset(cfg), !one_in(4), 0);
+		break;
+	default:
+		random_conv(cfg, t);
+		return;
+	}
+	finish_task(&b, t);
+}
+
+static u32 *find_reg(struct task_copy *t, u32 reg)
+{
+	u32 i;
+
+	for (i = 0; i < t->head.reg_count; i++)
+		if (t->reg[i].reg == reg)
+			return &t->reg[i].value;
+	return NULL;
+}
+
+static void set_bits(struct task_copy *t, u32 reg, u32 mask, u32 value)
+{
+	u32 *p = find_reg(t, reg);
+
+	if (p)
+		*p = (*p & ~mask) | (value & mask);
+}
+
+static u32 get_bits(struct task_copy *t, u32 reg, u32 lsb, u32 width)
+{
+	u32 *p = find_reg(t, reg);
+
+	return p ? *p >> lsb & (u32)((1ull << width) - 1) : 0;
+}
+
+static void set_misc(struct task_copy *t, u32 mask, u32 value)
+{
+	set_bits(t, NVDLA_CDMA_D_MISC_CFG, mask, value);
+	set_bits(t, NVDLA_CSC_D_MISC_CFG, mask, value);
+}
+
+/* A copy of a convolution that uses what that one keeps: all data, its last lines, or its weights. */
+static void link_copies(struct task_copy *from, struct task_copy *to)
+{
+	const u32 skip_data = NVDLA_MASK(CDMA, D_MISC_CFG, SKIP_DATA_RLS);
+	const u32 reuse_data = NVDLA_MASK(CDMA, D_MISC_CFG, DATA_REUSE);
+	const u32 skip_weight = NVDLA_MASK(CDMA, D_MISC_CFG, SKIP_WEIGHT_RLS);
+	const u32 reuse_weight = NVDLA_MASK(CDMA, D_MISC_CFG, WEIGHT_REUSE);
+	u32 rows = get_bits(from, NVDLA_CSC_D_DATAIN_SIZE_EXT_0, 16, 13) + 1, keep;
+
+	*to = *from;
+	if (one_in(2)) {
+		set_misc(from, skip_weight, skip_weight);
+		set_misc(to, skip_weight | reuse_weight, reuse_weight);
+	}
+	switch (random_below(3)) {
+	case 0:
+		set_misc(from, skip_data, skip_data);
+		set_bits(from, NVDLA_CSC_D_RELEASE, 0xfff, rows - 1);
+		set_misc(to, skip_data | reuse_data, reuse_data);
+		break;
+	case 1:
+		if (rows < 2)
+			break;
+		/* The copy has as many lines: some kept, the others fetched. */
+		keep = random_from(1, rows - 1);
+		set_bits(from, NVDLA_CSC_D_RELEASE, 0xfff, rows - keep - 1);
+		set_misc(to, skip_data | reuse_data, reuse_data);
+		set_bits(to, NVDLA_CDMA_D_DATAIN_SIZE_0, 0x1fff0000, (rows - keep - 1) << 16);
+		set_bits(to, NVDLA_CDMA_D_DATAIN_SIZE_EXT_0, 0x1fff0000, (rows - keep - 1) << 16);
+		break;
+	default:
+		break;
+	}
+}
+
+/* A new value for a field: near the old one, or anything. */
+static u32 new_value(u32 old, u32 width)
+{
+	switch (random_below(4)) {
+	case 0:
+		return old + 1;
+	case 1:
+		return old - 1;
+	case 2:
+		return old ^ 1u << random_below(width);
+	default:
+		return random_below(0xffffffff) >> random_below(32);
+	}
+}
+
+static void change_field(struct task_copy *t)
+{
+	const struct nvdla_field_rule *r;
+	u32 *value, mask, x, i;
+
+	if (!t->head.reg_count)
+		return;
+	r = &nvdla_field_rules[random_below(nvdla_field_rule_count)];
+	value = find_reg(t, r->reg);
+	if (!value)
+		return;
+	mask = (u32)((1ull << r->width) - 1);
+	x = new_value(*value >> r->lsb & mask, r->width) & mask;
+	*value = (*value & ~(mask << r->lsb)) | x << r->lsb;
+	if (one_in(4))
+		return;
+	/* And the field that has to agree. */
+	for (i = 0; i < nvdla_equal_rule_count; i++) {
+		const struct nvdla_equal_rule *e = &nvdla_equal_rules[i];
+		u32 e_mask = (u32)((1ull << e->a_width) - 1);
+
+		if (e->b_reg == r->reg && e->b_lsb == r->lsb)
+			set_bits(t, e->a_reg, e_mask << e->a_lsb, x << e->a_lsb);
+		else if (e->a_reg == r->reg && e->a_lsb == r->lsb)
+			set_bits(t, e->b_reg, e_mask << e->b_lsb, x << e->b_lsb);
+	}
+}
+
+static void change_address(struct task_copy *t, const struct nvdla_config *cfg)
+{
+	struct nvdla_chain_addr *a;
+
+	if (!t->head.addr_count)
+		return;
+	a = &t->addr[random_below(t->head.addr_count)];
+	switch (random_below(8)) {
+	case 0:
+		a->region = random_below(TASK_REGIONS + 1);
+		break;
+	case 1:
+		a->offset ^= 1ull << random_below(64);
+		break;
+	case 2:
+		a->reg = nvdla_address_regs[random_below(nvdla_address_count)].low;
+		break;
+	default:
+		a->region = random_below(TASK_REGIONS);
+		a->offset = random_offset(cfg);
+	}
+}
+
+/* Take a register out: it counts as zero then. */
+static void drop_register(struct task_copy *t)
+{
+	u32 at = random_below(t->head.reg_count);
+
+	if (!t->head.reg_count)
+		return;
+	t->head.reg_count--;
+	memmove(&t->reg[at], &t->reg[at + 1], (t->head.reg_count - at) * sizeof(t->reg[0]));
+}
+
+static void change_stream(struct stream_copy *s)
+{
+	const struct nvdla_config *cfg = &nvdla_configs[s->head[0] % nvdla_config_count];
+	u32 at = random_below(s->tasks);
+
+	if (!s->tasks || (s->tasks < MAX_TASKS && one_in(4))) {
+		random_task(cfg, &s->task[s->tasks++]);
+		return;
+	}
+	switch (random_below(14)) {
+	case 0:
+		s->head[0] = (u8)random_below(nvdla_config_count);
+		s->tasks = 0;
+		random_task(&nvdla_configs[s->head[0]], &s->task[s->tasks++]);
+		break;
+	case 1:
+		s->head[1] = (u8)random_below(256);
+		break;
+	case 2:
+		s->tasks--;
+		memmove(&s->task[at], &s->task[at + 1], (s->tasks - at) * sizeof(s->task[0]));
+		break;
+	case 3:
+	case 4:
+	case 5:
+		if (s->tasks < MAX_TASKS && s->task[s->tasks - 1].head.kind == NVDLA_CHAIN_CONV) {
+			link_copies(&s->task[s->tasks - 1], &s->task[s->tasks]);
+			s->tasks++;
+		}
+		break;
+	case 6:
+		random_task(cfg, &s->task[at]);
+		break;
+	case 7:
+	case 8:
+	case 9:
+		change_address(&s->task[at], cfg);
+		break;
+	case 10:
+		drop_register(&s->task[at]);
+		break;
+	default:
+		change_field(&s->task[at]);
+	}
+}
+
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned int seed)
+{
+	static struct stream_copy s;
+	size_t bytes;
+	u32 rounds;
+
+	random_state = seed * 2654435761u | 1;
+	random_below(1);
+	/* Now and then, bytes without a thought for the format. */
+	if (one_in(50))
+		return LLVMFuzzerMutate(data, size, max_size);
+	take_apart(&s, data, size);
+	for (rounds = random_from(1, 3); rounds; rounds--)
+		change_stream(&s);
+	bytes = put_together(&s, data, max_size);
+	return bytes ? bytes : size;
+}
