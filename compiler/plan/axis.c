@@ -87,6 +87,19 @@ u32 npu_axis_least(const struct npu_axis *a)
 	return least;
 }
 
+u32 npu_axis_needed(const struct npu_axis *a)
+{
+	u32 i, lines = 0, end = 0;
+
+	for (i = 0; i < a->out; i++) {
+		u32 next = npu_axis_end(a, i + 1);
+
+		lines += next - min(next, max(end, npu_axis_first(a, i)));
+		end = max(end, next);
+	}
+	return lines;
+}
+
 bool npu_axis_sound(const struct npu_axis *a)
 {
 	if (!a->in || !a->conv || !a->out || !a->kernel || !a->stride || !a->pool_kernel ||

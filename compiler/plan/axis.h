@@ -57,6 +57,9 @@ u32 npu_axis_reach(const struct npu_axis *axis, u32 from, u32 lines);
 /* Input lines of the output that needs most. */
 u32 npu_axis_least(const struct npu_axis *axis);
 
+/* Input lines that some output needs. */
+u32 npu_axis_needed(const struct npu_axis *axis);
+
 /* Does every output need at least one input line? */
 bool npu_axis_sound(const struct npu_axis *axis);
 

@@ -134,26 +134,13 @@ void npu_cost_add(struct npu_cost *sum, const struct npu_cost *cost)
 	sum->cycles += cost->cycles;
 }
 
-/* Lines of an axis that some output needs. */
-static u32 needed_lines(const struct npu_axis *axis)
-{
-	u32 i, lines = 0, end = 0;
-
-	for (i = 0; i < axis->out; i++) {
-		end = max(end, npu_axis_first(axis, i));
-		lines += npu_axis_end(axis, i + 1) - min(end, npu_axis_end(axis, i + 1));
-		end = max(end, npu_axis_end(axis, i + 1));
-	}
-	return lines;
-}
-
 u64 npu_cost_conv_compulsory(const struct nvdla_config *config, const struct npu_conv_shape *shape)
 {
 	u64 surfaces = DIV_ROUND_UP(shape->c, (u32)config->atom);
 	u64 lanes = round_up(shape->k, config->atom);
 	u64 outputs = (u64)shape->rows.out * shape->cols.out;
 	u64 sums = (u64)shape->rows.conv * shape->cols.conv;
-	u64 features = (u64)needed_lines(&shape->rows) * needed_lines(&shape->cols);
+	u64 features = (u64)npu_axis_needed(&shape->rows) * npu_axis_needed(&shape->cols);
 
 	return features * surfaces * config->atom +
 	       npu_split_weight_bytes(config, shape, 0, npu_split_groups(config, shape)) +

@@ -52,13 +52,34 @@ struct cell {
 	u32 choice;
 };
 
+/* Input columns of a column of the output: the first one, and behind the last one. */
+struct column {
+	u32 first, end;
+};
+
 struct npu_split_space {
-	struct rows_choice *choice;
+	struct rows_choice *choice; /* most pieces first */
+	u32 *widest; /* [choice] widest input tile in the present data banks */
+	u32 *reach; /* [choice] where the widest tile from the present column ends */
+	bool *wider; /* [choice] that is farther than with fewer pieces */
 	u32 choice_count;
+	struct column *column; /* [columns of the output] */
 	struct cell *cell; /* [columns + 1] */
 	struct npu_tile *tile; /* [columns] each: of the best split, at work, streamed weights */
 	u64 *tail;
-	size_t choice_room, cell_room, tile_room, tail_room;
+	size_t choice_room, widest_room, reach_room, wider_room, column_room, cell_room, tile_room,
+		tail_room;
+};
+
+/**
+ * struct floor - what no tiling into columns can go below
+ * @feature: bytes of the input once
+ * @pieces: how many
+ * @stays: feature bytes that can stay in the data banks from one pass to the next
+ */
+struct floor {
+	u64 feature, stays;
+	u64 pieces;
 };
 
 struct search {
@@ -76,6 +97,8 @@ struct search {
 	u32 groups;
 	u32 width_limit; /* output columns of a tile */
 	u32 data_banks;
+	u64 needed_bytes; /* features that some output needs */
+	struct floor floor;
 	bool gaps; /* input lines that no output needs lie between pieces */
 	bool overlap; /* neighbouring columns of outputs share columns of input */
 	size_t tile_room;
@@ -92,6 +115,10 @@ void npu_split_space_free(struct npu_split_space *space)
 	if (!space)
 		return;
 	free(space->choice);
+	free(space->widest);
+	free(space->reach);
+	free(space->wider);
+	free(space->column);
 	free(space->cell);
 	free(space->tile);
 	free(space->tail);
@@ -281,20 +308,15 @@ static int list_choices(struct search *s)
 
 /* ---- tilings ----------------------------------------------------------------------- */
 
-static u32 tile_entries(const struct search *s, u32 from, u32 to)
+/* Input columns of output columns [@from, @to). */
+static u32 tile_width(const struct search *s, u32 from, u32 to)
 {
-	const struct npu_axis *cols = &s->shape->cols;
-	u32 width = npu_axis_end(cols, to) - npu_axis_first(cols, from);
-
-	return nvdla_cbuf_feature_eps(s->cfg, width, s->shape->c);
+	return s->space->column[to - 1].end - s->space->column[from].first;
 }
 
 static u64 tile_bytes(const struct search *s, u32 from, u32 to, const struct rows_choice *c)
 {
-	const struct npu_axis *cols = &s->shape->cols;
-	u32 width = npu_axis_end(cols, to) - npu_axis_first(cols, from);
-
-	return (u64)width * c->fetched * s->column_bytes;
+	return (u64)tile_width(s, from, to) * c->fetched * s->column_bytes;
 }
 
 /* Pieces of a tile that write single atoms; none in a tile of more than one column. */
@@ -307,13 +329,13 @@ static u32 tile_singles(const struct search *s, u32 from, u32 to, const struct r
 static const struct rows_choice *best_choice(const struct search *s, u32 from, u32 to,
 					     bool avoid_singles)
 {
-	u32 lines = nvdla_cbuf_data_lines(s->cfg, tile_entries(s, from, to), s->data_banks);
-	u32 i = s->space->choice_count;
+	u32 width = tile_width(s, from, to), i = s->space->choice_count;
 
 	while (i--) {
 		const struct rows_choice *c = &s->space->choice[i];
 
-		if (c->lines <= lines && !(avoid_singles && tile_singles(s, from, to, c)))
+		if (s->space->widest[i] >= width &&
+		    !(avoid_singles && tile_singles(s, from, to, c)))
 			return c;
 	}
 	return NULL;
@@ -342,21 +364,31 @@ static bool whole_rows(const struct search *s, bool avoid_singles, struct tiling
 	return c;
 }
 
-/* Widest tile from column @from whose lines of choice @c fit; @from: none. */
-static u32 widest_tile(const struct search *s, u32 from, const struct rows_choice *c)
+/* Widest input whose lines take at most @entries each. */
+static u32 widest_input(const struct search *s, u32 entries)
 {
-	u32 entries = s->data_banks * s->cfg->entries / c->lines;
-	u32 low = from, high = min(from + s->width_limit, s->shape->cols.out);
+	u32 low = 0, high = s->shape->cols.in;
 
 	while (low < high) {
 		u32 middle = low + (high - low + 1) / 2;
 
-		if (tile_entries(s, from, middle) <= entries)
+		if (nvdla_cbuf_feature_eps(s->cfg, middle, s->shape->c) <= entries)
 			low = middle;
 		else
 			high = middle - 1;
 	}
 	return low;
+}
+
+static void set_data_banks(struct search *s, u32 banks)
+{
+	struct npu_split_space *space = s->space;
+	u32 i;
+
+	s->data_banks = banks;
+	for (i = 0; i < space->choice_count; i++)
+		space->widest[i] =
+			widest_input(s, banks * s->cfg->entries / space->choice[i].lines);
 }
 
 static void relax(const struct search *s, u32 from, u32 to, u32 choice, u64 feature, u64 piece)
@@ -370,36 +402,59 @@ static void relax(const struct search *s, u32 from, u32 to, u32 choice, u64 feat
 }
 
 /*
- * The cheapest columns where every feature byte is fetched @feature times and every piece costs
- * @piece bytes.
+ * For every choice of rows the widest tile from column @from on.  A choice with more pieces is only
+ * kept where its tile is wider: @reach of the others is @from.
  */
-static bool cut_columns(const struct search *s, u64 feature, u64 piece, bool avoid_singles,
-			struct tiling *t)
+static void reach_from(const struct search *s, u32 from)
 {
-	u32 out = s->shape->cols.out, from, to, last, i, n = 0;
-	struct cell *cell = s->space->cell;
+	const struct npu_split_space *space = s->space;
+	u32 out = s->shape->cols.out, most = min(out, from + s->width_limit), i, last = from;
+	u64 first = space->column[from].first;
+
+	for (i = space->choice_count; i--;) {
+		u64 limit = first + space->widest[i];
+		u32 to = max(space->reach[i], from);
+
+		/* Columns only move to the right, and so do the ends of their tiles. */
+		while (to < most && space->column[to].end <= limit)
+			to++;
+		space->reach[i] = to;
+		space->wider[i] = to > last;
+		last = max(last, to);
+	}
+}
+
+/*
+ * The cheapest columns where every feature byte is fetched @feature times and every piece costs
+ * @piece bytes; none where that is more than @limit.
+ */
+static bool cut_columns(const struct search *s, u64 feature, u64 piece, u64 limit,
+			bool avoid_singles, struct tiling *t)
+{
+	u32 out = s->shape->cols.out, from, to, i, n = 0;
+	const struct npu_split_space *space = s->space;
+	struct cell *cell = space->cell;
 
 	for (i = 1; i <= out; i++)
 		cell[i].cost = UINT64_MAX;
 	cell[0].cost = 0;
+	memset(space->reach, 0, space->choice_count * sizeof(*space->reach));
 	for (from = 0; from < out; from++) {
-		if (cell[from].cost == UINT64_MAX)
+		if (cell[from].cost > limit)
 			continue;
-		for (last = from, i = s->space->choice_count; i--;) {
-			const struct rows_choice *c = &s->space->choice[i];
+		reach_from(s, from);
+		for (i = space->choice_count; i--;) {
+			const struct rows_choice *c = &space->choice[i];
 			u32 shorter;
 
-			to = widest_tile(s, from, c);
-			if (to == from || to == last)
-				continue;
-			last = to;
+			to = space->wider[i] ? space->reach[i] : from;
 			/* One column less here may save the last tile from being one column wide. */
 			for (shorter = 0; shorter < 2 && to > from; shorter++, to--)
 				if (!avoid_singles || !tile_singles(s, from, to, c))
 					relax(s, from, to, i, feature, piece);
 		}
 	}
-	if (cell[out].cost == UINT64_MAX)
+	if (cell[out].cost > limit || cell[out].cost == UINT64_MAX)
 		return false;
 	*t = (struct tiling){ .tile = t->tile };
 	for (i = out; i; i = cell[i].from)
@@ -427,8 +482,7 @@ static u64 tail_bytes(const struct search *s, struct tiling *t, u32 count)
 		return tail[count];
 	for (i = 0; i < t->count; i++) {
 		const struct npu_tile *tile = &t->tile[i];
-		u64 width = npu_axis_end(&shape->cols, tile->x + tile->cols) -
-			    npu_axis_first(&shape->cols, tile->x);
+		u64 width = tile_width(s, tile->x, tile->x + tile->cols);
 		u32 from, to, end = 0;
 
 		for (from = 0; from < shape->rows.out; from = to) {
@@ -568,30 +622,35 @@ static void offer_ranges(struct search *s, struct tiling *t, u32 banks, u32 fit)
 
 /* ---- the search --------------------------------------------------------------------- */
 
-/*
- * Bytes that no tiling into columns can go below when a pass fetches the input @passes times
- * (short of a piece that stays each time), a piece costs @piece and weights @other.
- */
-static u64 least_bytes(const struct search *s, u32 passes, u64 piece, u64 other)
+static void set_floor(struct search *s)
 {
 	const struct npu_axis *rows = &s->shape->rows, *cols = &s->shape->cols;
 	u64 lines = npu_axis_end(rows, rows->out) - npu_axis_first(rows, 0);
-	u64 width = npu_axis_end(cols, cols->out) - npu_axis_first(cols, 0);
+	u64 width = tile_width(s, 0, cols->out);
 	u64 entries = nvdla_cbuf_feature_eps(s->cfg, (u32)width, s->shape->c) * lines;
 	u64 have = (u64)s->data_banks * s->cfg->entries;
-	u64 pieces = max(DIV_ROUND_UP(entries, have), (u64)2);
-	u64 feature = (width + s->overlap) * lines * s->column_bytes;
-	u64 stays = min(have * s->cfg->entry_bytes, feature);
 
-	if (s->gaps)
-		return s->constant_bytes + 2 * piece + other;
-	return s->constant_bytes + feature + (u64)(passes - 1) * (feature - stays) +
-	       pieces * piece + other;
+	s->floor.feature = s->needed_bytes;
+	s->floor.pieces = 2;
+	if (!s->gaps) {
+		s->floor.feature = (width + s->overlap) * lines * s->column_bytes;
+		s->floor.pieces = max(DIV_ROUND_UP(entries, have), (u64)2);
+	}
+	s->floor.stays = min(have * s->cfg->entry_bytes, s->floor.feature);
 }
 
+/*
+ * Can columns be as cheap as the best split so far, where the input is fetched @passes times (short of
+ * what stays), a piece costs @piece and all of them together @other?
+ */
 static bool worth(const struct search *s, u32 passes, u64 piece, u64 other)
 {
-	return s->shape->cols.out > 1 && least_bytes(s, passes, piece, other) <= s->best->bytes;
+	const struct floor *f = &s->floor;
+
+	return s->shape->cols.out > 1 &&
+	       s->constant_bytes + f->feature + (u64)(passes - 1) * (f->feature - f->stays) +
+			       f->pieces * piece + other <=
+		       s->best->bytes;
 }
 
 /* Whole rows: what the modes are tried on for one number of data banks. */
@@ -613,19 +672,30 @@ static void offer_rows(struct search *s, struct rows_tilings *r, u32 banks, u32 
 		offer_stream(s, &r->any, banks, fit);
 }
 
+/* What features and pieces may cost together for the whole to be as cheap as the best so far. */
+static u64 budget_for(const struct search *s, u64 other)
+{
+	u64 used = s->constant_bytes + other;
+
+	return s->best->bytes > used ? s->best->bytes - used : 0;
+}
+
 static void offer_columns(struct search *s, u32 banks, u32 fit)
 {
 	u32 passes = fit ? DIV_ROUND_UP(s->groups, fit) : 0;
-	u64 table = s->table_bytes;
+	u64 table = s->table_bytes, limit = budget_for(s, s->weight_bytes);
 	struct tiling t;
 
 	t.tile = s->space->tile + s->tile_room;
 	if (fit == s->groups) {
-		if (worth(s, 1, table, s->weight_bytes) && cut_columns(s, 1, table, fit > 1, &t))
+		if (worth(s, 1, table, s->weight_bytes) &&
+		    cut_columns(s, 1, table, limit, fit > 1, &t))
 			offer_resident(s, &t, banks);
-	} else if (fit && worth(s, passes, table, s->weight_bytes) &&
-		   cut_columns(s, passes, table, fit > 1, &t)) {
-		offer_ranges(s, &t, banks, fit);
+	} else if (fit && worth(s, passes, table, s->weight_bytes)) {
+		if (limit < UINT64_MAX / 2)
+			limit += (passes - 1) * s->floor.stays;
+		if (cut_columns(s, passes, table, limit, fit > 1, &t))
+			offer_ranges(s, &t, banks, fit);
 	}
 }
 
@@ -651,8 +721,8 @@ static void search_weight_banks(struct search *s, u32 most)
 		offer_rows(s, &r, banks, fit);
 		offer_columns(s, banks, fit);
 		if (!stream_known && worth(s, 1, s->table_bytes, 2 * s->weight_bytes)) {
-			stream_there =
-				cut_columns(s, 1, s->table_bytes + s->weight_bytes, false, &stream);
+			stream_there = cut_columns(s, 1, s->table_bytes + s->weight_bytes,
+						   UINT64_MAX - 1, false, &stream);
 			stream_known = true;
 		}
 		if (stream_there)
@@ -687,8 +757,13 @@ static int prepare(struct search *s)
 	if (err)
 		return err;
 	s->tile_room = shape->cols.out;
-	if (!ROOM(space, cell, shape->cols.out + 1) || !ROOM(space, tile, 3 * s->tile_room))
+	if (!ROOM(space, widest, space->choice_count) || !ROOM(space, reach, space->choice_count) ||
+	    !ROOM(space, wider, space->choice_count) || !ROOM(space, column, s->tile_room) ||
+	    !ROOM(space, cell, shape->cols.out + 1) || !ROOM(space, tile, 3 * s->tile_room))
 		return -ENOMEM;
+	for (i = 0; i < shape->cols.out; i++)
+		space->column[i] = (struct column){ npu_axis_first(&shape->cols, i),
+						    npu_axis_end(&shape->cols, i + 1) };
 	s->best_tile = space->tile;
 	s->groups = npu_split_groups(cfg, shape);
 	s->column_bytes = (u64)surfaces * cfg->atom;
@@ -700,6 +775,8 @@ static int prepare(struct search *s)
 	s->group_entries =
 		nvdla_cbuf_group_entries(cfg, shape->k, shape->c * shape->taps_y * shape->taps_x);
 	s->width_limit = width_limit(shape);
+	s->needed_bytes = (u64)npu_axis_needed(&shape->rows) * npu_axis_needed(&shape->cols) *
+			  s->column_bytes;
 	s->gaps = shape->rows.stride * shape->rows.pool_stride >
 			  (shape->rows.pool_kernel - 1) * shape->rows.stride + shape->rows.kernel ||
 		  shape->cols.stride * shape->cols.pool_stride >
@@ -714,16 +791,19 @@ int npu_split_search(struct npu_split_space *space, const struct nvdla_config *c
 {
 	struct search s = { .cfg = config, .shape = shape, .space = space, .best = split };
 	int err = prepare(&s);
+	u32 data_banks;
 
 	if (err)
 		return err;
 	*split = (struct npu_split){ .bytes = UINT64_MAX };
 	banks = min(banks, (u32)config->banks);
-	for (s.data_banks = 1; s.data_banks < banks; s.data_banks++) {
-		search_weight_banks(&s, banks - s.data_banks);
+	for (data_banks = 1; data_banks < banks; data_banks++) {
+		set_data_banks(&s, data_banks);
+		set_floor(&s);
+		search_weight_banks(&s, banks - data_banks);
 		/* One piece that holds everything: more banks find nothing better. */
 		if (split->pieces == 1 && split->tasks == 1 && !s.gaps &&
-		    split->data_banks < s.data_banks)
+		    split->data_banks < data_banks)
 			break;
 	}
 	if (s.error)
