@@ -4,12 +4,12 @@
  * memory), against a plain reference loop and the compiler's best vector loop in the same run.
  */
 #include "bench.h"
-#include "npusim.h"
+#include "../common/sim_conv.h"
 
-#define INPUT 0x0ull
-#define WEIGHTS 0x1000000ull
-#define OUTPUT 0x4000000ull
-#define MEMORY_BYTES 0x8000000ull
+#define INPUT 0x0
+#define WEIGHTS 0x1000000
+#define OUTPUT 0x4000000
+#define MEMORY_BYTES 0x8000000
 
 struct shape {
 	const char *config;
@@ -38,92 +38,6 @@ static int mem_write(void *context, u64 addr, const void *buf, size_t len)
 		return -EFAULT;
 	memcpy(memory + addr, buf, len);
 	return 0;
-}
-
-static u32 round_up(u32 n, u32 to)
-{
-	return (n + to - 1) / to * to;
-}
-
-/* Registers of one convolution with "same" padding, as a driver would write them. */
-static void program(struct npusim *sim, const struct nvdla_config *cfg, const struct shape *p,
-		    u32 group)
-{
-	u32 pad_y = p->r / 2, pad_x = p->s / 2, a = cfg->atom;
-	u32 per_entry = cfg->entry_bytes / a, surfaces = round_up(p->c, a) / a;
-	u32 eps = round_up(surfaces, per_entry) / per_entry * p->w;
-	u32 data_banks = round_up(eps * p->h, cfg->entries) / cfg->entries;
-	u32 kernel_bytes = p->c * p->r * p->s;
-	u32 weight_bytes = round_up(kernel_bytes * p->k, cfg->entry_bytes);
-	u32 size = (p->h - 1) << 16 | (p->w - 1);
-	u32 bank = (cfg->banks - data_banks - 1) << 16 | (data_banks - 1);
-	const struct {
-		u32 reg, value;
-	} list[] = {
-		{ NVDLA_SDP_S_POINTER, group },
-		{ NVDLA_SDP_D_DATA_CUBE_WIDTH, p->w - 1 },
-		{ NVDLA_SDP_D_DATA_CUBE_HEIGHT, p->h - 1 },
-		{ NVDLA_SDP_D_DATA_CUBE_CHANNEL, p->k - 1 },
-		{ NVDLA_SDP_D_DST_BASE_ADDR_LOW, OUTPUT },
-		{ NVDLA_SDP_D_DST_LINE_STRIDE, p->w * a },
-		{ NVDLA_SDP_D_DST_SURFACE_STRIDE, p->w * p->h * a },
-		{ NVDLA_SDP_D_DP_BS_CFG, 0x53 },
-		{ NVDLA_SDP_D_DP_BN_CFG, 0x53 },
-		{ NVDLA_SDP_D_DP_EW_CFG, 0x1 },
-		{ NVDLA_SDP_D_FEATURE_MODE_CFG, 1 },
-		{ NVDLA_SDP_D_DST_DMA_CFG, 1 },
-		{ NVDLA_SDP_D_CVT_SCALE, 1 },
-		{ NVDLA_SDP_D_CVT_SHIFT, 10 },
-		{ NVDLA_CDMA_S_POINTER, group },
-		{ NVDLA_CSC_S_POINTER, group },
-		{ NVDLA_CMAC_A_S_POINTER, group },
-		{ NVDLA_CMAC_B_S_POINTER, group },
-		{ NVDLA_CACC_S_POINTER, group },
-		{ NVDLA_CDMA_D_MISC_CFG, 0 },
-		{ NVDLA_CDMA_D_DATAIN_FORMAT, 0 },
-		{ NVDLA_CDMA_D_DATAIN_SIZE_0, size },
-		{ NVDLA_CDMA_D_DATAIN_SIZE_1, p->c - 1 },
-		{ NVDLA_CDMA_D_DAIN_RAM_TYPE, 1 },
-		{ NVDLA_CDMA_D_DAIN_ADDR_LOW_0, INPUT },
-		{ NVDLA_CDMA_D_LINE_STRIDE, p->w * a },
-		{ NVDLA_CDMA_D_SURF_STRIDE, p->w * p->h * a },
-		{ NVDLA_CDMA_D_ENTRY_PER_SLICE, eps - 1 },
-		{ NVDLA_CDMA_D_WEIGHT_SIZE_0, kernel_bytes - 1 },
-		{ NVDLA_CDMA_D_WEIGHT_SIZE_1, p->k - 1 },
-		{ NVDLA_CDMA_D_WEIGHT_RAM_TYPE, 1 },
-		{ NVDLA_CDMA_D_WEIGHT_ADDR_LOW, WEIGHTS },
-		{ NVDLA_CDMA_D_WEIGHT_BYTES, weight_bytes },
-		{ NVDLA_CDMA_D_CVT_SCALE, 1 },
-		{ NVDLA_CDMA_D_BANK, bank },
-		{ NVDLA_CSC_D_MISC_CFG, 0 },
-		{ NVDLA_CSC_D_DATAIN_SIZE_EXT_0, size },
-		{ NVDLA_CSC_D_DATAIN_SIZE_EXT_1, p->c - 1 },
-		{ NVDLA_CSC_D_ENTRY_PER_SLICE, eps - 1 },
-		{ NVDLA_CSC_D_WEIGHT_SIZE_EXT_0, (p->r - 1) << 16 | (p->s - 1) },
-		{ NVDLA_CSC_D_WEIGHT_SIZE_EXT_1, (p->k - 1) << 16 | (p->c - 1) },
-		{ NVDLA_CSC_D_WEIGHT_BYTES, weight_bytes },
-		{ NVDLA_CSC_D_DATAOUT_SIZE_0, size },
-		{ NVDLA_CSC_D_DATAOUT_SIZE_1, p->k - 1 },
-		{ NVDLA_CSC_D_ATOMICS, p->w * p->h - 1 },
-		{ NVDLA_CSC_D_RELEASE, p->h - 1 },
-		{ NVDLA_CSC_D_ZERO_PADDING, pad_y << 16 | pad_x },
-		{ NVDLA_CSC_D_BANK, bank },
-		{ NVDLA_CMAC_A_D_MISC_CFG, 0 },
-		{ NVDLA_CMAC_B_D_MISC_CFG, 0 },
-		{ NVDLA_CACC_D_MISC_CFG, 0 },
-		{ NVDLA_CACC_D_DATAOUT_SIZE_0, size },
-		{ NVDLA_CACC_D_DATAOUT_SIZE_1, p->k - 1 },
-		{ NVDLA_SDP_D_OP_ENABLE, 1 },
-		{ NVDLA_CACC_D_OP_ENABLE, 1 },
-		{ NVDLA_CMAC_A_D_OP_ENABLE, 1 },
-		{ NVDLA_CMAC_B_D_OP_ENABLE, 1 },
-		{ NVDLA_CSC_D_OP_ENABLE, 1 },
-		{ NVDLA_CDMA_D_OP_ENABLE, 1 },
-	};
-	u32 i;
-
-	for (i = 0; i < ARRAY_SIZE(list); i++)
-		npusim_write(sim, list[i].reg, list[i].value);
 }
 
 /* The plain loop: what one would write without thinking of speed. */
@@ -198,13 +112,15 @@ static int bench(const struct shape *p, double vector)
 	struct npusim_memory mem = { NULL, mem_read, mem_write, NULL };
 	struct npusim *sim = npusim_create(&options, &mem);
 	double macs = (double)p->c * p->h * p->w * p->k * p->r * p->s, t, rate, reference;
+	const struct conv_shape conv = { p->c, p->h,	 p->w, p->k,  p->r,    p->s,
+					 1,    p->r / 2, 10,   INPUT, WEIGHTS, OUTPUT };
 	u32 i, n = (u32)(1e9 / macs) + 1;
 
 	if (!sim)
 		return 1;
 	t = bench_seconds();
 	for (i = 0; i < n; i++) {
-		program(sim, cfg, p, i & 1);
+		conv_start(sim, cfg, &conv, i & 1, cfg->banks - conv_data_banks(cfg, &conv));
 		do {
 			if (!npusim_wait(sim)) {
 				fprintf(stderr, "hang: %s\n", npusim_diagnosis(sim));

@@ -6,6 +6,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "player.h"
 
@@ -104,8 +105,19 @@ static int do_read(struct player *p, char **word)
 	return 0;
 }
 
+/* Is there a file of what the script is expected to print? */
+static bool has_expected_log(const struct player *p)
+{
+	char path[4096];
+
+	return player_path(path, sizeof(path), p->dir, "expect.txt") && !access(path, R_OK);
+}
+
 static int timeout(struct player *p, const char *what, u32 mask)
 {
+	if (p->check && !has_expected_log(p))
+		player_fail(p, "line %u: %s never ends: %s", p->line, what,
+			    npusim_diagnosis(p->sim));
 	fprintf(p->log_file, "TIMEOUT %s 0x%x\n", what, mask);
 	if (p->out)
 		fprintf(p->out, "# %s:%u: never ends: %s\n", p->script, p->line,
@@ -308,11 +320,8 @@ static void check_log(struct player *p)
 	if (!player_path(path, sizeof(path), p->dir, "expect.txt"))
 		return;
 	want = (char *)player_file(path, &size);
-	if (!want) {
-		if (strstr(p->log, "TIMEOUT"))
-			player_fail(p, "a wait never ended: %s", npusim_diagnosis(p->sim));
+	if (!want)
 		return;
-	}
 	b = realloc(want, size + 1);
 	if (!b) {
 		free(want);
