@@ -41,7 +41,9 @@ void sim_releases_clear(struct sim_releases *q)
 
 u8 *sim_cbuf_entry(struct npusim *sim, u32 entry)
 {
-	return sim->conv.cbuf + (size_t)(entry % sim->conv.cbuf_entries) * sim->config->entry_bytes;
+	/* The number of entries is a power of two in every configuration. */
+	return sim->conv.cbuf +
+	       (size_t)(entry & (sim->conv.cbuf_entries - 1)) * sim->config->entry_bytes;
 }
 
 u32 sim_ring_wrap(u32 index, u32 size)

@@ -53,46 +53,47 @@ static u64 data_address(const struct npusim *sim)
 	return high << 32 | F(D_DAIN_ADDR_LOW_0, DATAIN_ADDR_LOW_0);
 }
 
-/*
- * Where atom @x of surface @surface goes in a line: entry and byte.  The last surfaces of a
- * line, when they do not fill an entry, put 2 or 4 columns into one.
- */
-struct atom_place {
-	u32 entry;
-	u32 byte;
-};
-
-static struct atom_place place(const struct nvdla_config *c, u32 width, u32 surfaces, u32 surface,
-			       u32 x)
+/* Whole entries, one for each atom, in as few pieces as the ends of region and CBUF allow. */
+static void store_entries(struct npusim *sim, const s8 *from, u32 count, u32 index, u32 size)
 {
-	u32 per_entry = c->entry_bytes / c->atom;
-	u32 whole = surfaces / per_entry * per_entry;
-	u32 last = surfaces - whole;
-	u32 slot = surface % per_entry;
-	u32 columns = 1; /* columns that share an entry */
+	u32 bytes = sim->config->entry_bytes;
 
-	if (surface >= whole && last == 1)
-		columns = per_entry;
-	else if (surface >= whole && last == 2)
-		columns = per_entry / 2;
-	return (struct atom_place){
-		surface / per_entry * width + x / columns,
-		(slot + x % columns * last) * c->atom,
-	};
+	while (count) {
+		u32 first = sim_ring_wrap(index, size);
+		u32 run = min(count, sim->conv.cbuf_entries - first % sim->conv.cbuf_entries);
+
+		if (first < size)
+			run = min(run, size - first);
+		memcpy(sim_cbuf_entry(sim, first), from, (size_t)run * bytes);
+		from += (size_t)run * bytes;
+		index += run;
+		count -= run;
+	}
 }
 
-/* Put one line of one surface, @width atoms at @from, into CBUF at slice entry @index. */
+/*
+ * Put one line of one surface, @width atoms at @from, into CBUF at slice entry @index.  The last
+ * surfaces of a line, when they do not fill an entry, put 2 or 4 columns into one.
+ */
 static void store_line(struct npusim *sim, const s8 *from, u32 width, u32 surfaces, u32 surface,
 		       u32 index)
 {
 	const struct nvdla_config *c = sim->config;
-	u32 size = sim_bank_entries(sim, F(D_BANK, DATA_BANK)), x;
+	u32 size = sim_bank_entries(sim, F(D_BANK, DATA_BANK)), atom = c->atom, x;
+	u32 per_entry = c->entry_bytes / atom, last = surfaces % per_entry, columns = 1;
 
+	index += surface / per_entry * width;
+	if (per_entry == 1) {
+		store_entries(sim, from, width, index, size);
+		return;
+	}
+	if (surface >= surfaces - last && last != 3)
+		columns = per_entry / last;
 	for (x = 0; x < width; x++) {
-		struct atom_place p = place(c, width, surfaces, surface, x);
-		u8 *entry = sim_cbuf_entry(sim, sim_ring_wrap(index + p.entry, size));
+		u8 *entry = sim_cbuf_entry(sim, sim_ring_wrap(index + x / columns, size));
 
-		memcpy(entry + p.byte, from + (size_t)x * c->atom, c->atom);
+		memcpy(entry + (surface % per_entry + x % columns * last) * atom,
+		       from + (size_t)x * atom, atom);
 	}
 }
 
