@@ -10,7 +10,9 @@
 #include "player.h"
 
 #define ARGS_MAX 8
-#define SYNC_MAX 64
+
+/* Bytes of one line of a .dat file, at most. */
+#define DAT_BYTES 256
 
 struct call {
 	const char *name;
@@ -61,7 +63,7 @@ static int do_mem_init(struct player *p, char **arg, u32 n)
 	if (number(p, arg[1], &addr) || number(p, arg[2], &len))
 		return -EINVAL;
 	if (n > 3 && strcmp(arg[3], "ALL_ZERO") != 0) {
-		if (strcmp(arg[3], "ALL_ONE") == 0 || strcmp(arg[3], "ONES") == 0)
+		if (strcmp(arg[3], "ALL_ONE") == 0)
 			byte = 0xff;
 		else
 			return player_error(p, "unknown pattern '%s'", arg[3]);
@@ -82,11 +84,31 @@ static bool field(const char *line, const char *key, char **end, u64 *out)
 	return !errno && *end != at;
 }
 
-static int load_line(struct player *p, u64 base, const char *line)
+/* What is done with each run of bytes of a .dat file. */
+typedef int (*dat_fn)(struct player *p, u64 addr, const u8 *data, size_t size);
+
+static int dat_store(struct player *p, u64 addr, const u8 *data, size_t size)
+{
+	return sparse_write(p->mem, addr, data, size);
+}
+
+static int dat_compare(struct player *p, u64 addr, const u8 *data, size_t size)
+{
+	u8 got[DAT_BYTES];
+	int error = sparse_read(p->mem, addr, got, size);
+
+	if (!error && memcmp(got, data, size) != 0)
+		player_fail(p, "line %u: memory differs near 0x%llx", p->line,
+			    (unsigned long long)addr);
+	return error;
+}
+
+/* One line: {offset:0x0, size:4, payload:0x05 0x76 0x00 0xba} , */
+static int dat_line(struct player *p, u64 base, const char *line, dat_fn fn)
 {
 	u64 offset, size, byte, i;
+	u8 data[DAT_BYTES];
 	char *end;
-	u8 data[256];
 
 	if (!field(line, "offset:", &end, &offset))
 		return 0;
@@ -103,7 +125,7 @@ static int load_line(struct player *p, u64 base, const char *line)
 				return -EINVAL;
 		}
 	}
-	return sparse_write(p->mem, base + offset, data, (size_t)size);
+	return fn(p, base + offset, data, (size_t)size);
 }
 
 static void strip_quotes(char *word)
@@ -116,30 +138,43 @@ static void strip_quotes(char *word)
 	}
 }
 
-static int do_mem_load(struct player *p, char **arg, u32 n)
+/* Each line of a .dat file, @name possibly in quotes, placed from @base on. */
+static int dat_file(struct player *p, u64 base, char *name, dat_fn fn)
 {
 	char path[4096], *line = NULL;
-	size_t capacity = 0;
 	u32 number_of_line = 0;
-	u64 addr;
+	size_t capacity = 0;
 	int error = 0;
 	FILE *f;
 
-	if (number(p, arg[1], &addr))
-		return -EINVAL;
-	strip_quotes(arg[2]);
-	if (!player_path(path, sizeof(path), p->dir, arg[2]))
-		return player_error(p, "bad file name '%s'", arg[2]);
+	strip_quotes(name);
+	if (!player_path(path, sizeof(path), p->dir, name))
+		return player_error(p, "bad file name '%s'", name);
 	f = fopen(path, "r");
 	if (!f)
 		return player_error(p, "cannot read %s: %s", path, strerror(errno));
 	while (!error && getline(&line, &capacity, f) >= 0) {
 		number_of_line++;
-		error = load_line(p, addr, line);
+		error = dat_line(p, base, line, fn);
 	}
 	free(line);
 	fclose(f);
-	return error ? player_error(p, "%s:%u: bad line", arg[2], number_of_line) : 0;
+	return error ? player_error(p, "%s:%u: bad line", name, number_of_line) : 0;
+}
+
+static int do_mem_load(struct player *p, char **arg, u32 n)
+{
+	u64 addr;
+
+	return number(p, arg[1], &addr) ? -EINVAL : dat_file(p, addr, arg[2], dat_store);
+}
+
+/* check_file(sync, memory, address, length, "NAME.dat") */
+static int do_check_file(struct player *p, char **arg, u32 n)
+{
+	u64 addr;
+
+	return number(p, arg[2], &addr) ? -EINVAL : dat_file(p, addr, arg[4], dat_compare);
 }
 
 static int do_reg_write(struct player *p, char **arg, u32 n)
@@ -262,7 +297,8 @@ static int do_check_crc(struct player *p, char **arg, u32 n)
 	return 0;
 }
 
-static int do_check_nothing(struct player *p, char **arg, u32 n)
+/* Commands of the original's threads that mean nothing when all is done in order. */
+static int do_nothing(struct player *p, char **arg, u32 n)
 {
 	return 0;
 }
@@ -275,7 +311,12 @@ static const struct call calls[] = {
 	{ "reg_read_check", 2, do_reg_read_check },
 	{ "intr_notify", 1, do_intr_notify },
 	{ "check_crc", 5, do_check_crc },
-	{ "check_nothing", 1, do_check_nothing },
+	{ "check_file", 5, do_check_file },
+	{ "check_nothing", 1, do_nothing },
+	{ "sync_wait", 1, do_nothing },
+	{ "sync_notify", 1, do_nothing },
+	{ "mem_reserve", 1, do_nothing },
+	{ "mem_release", 1, do_nothing },
 };
 
 static char *trim(char *word)
