@@ -382,6 +382,17 @@ bool npu_file_is_compiled(const void *data, size_t bytes)
 	return header.magic == NPU_FILE_MAGIC;
 }
 
+/* A layer list has no weights. */
+static bool is_topology(const struct npu_net *net)
+{
+	u32 i;
+
+	for (i = 0; i < net->layer_count && !net->weights; i++)
+		if (net->layer[i].kind == NPU_LAYER_CONV)
+			return true;
+	return !net->graph;
+}
+
 int npu_file_encode(const struct npu_net *net, const struct npu_budget *budget, void **data,
 		    size_t *bytes, struct npu_diag *diag)
 {
@@ -392,7 +403,7 @@ int npu_file_encode(const struct npu_net *net, const struct npu_budget *budget, 
 	struct npu_budget planned = *budget;
 	const char *config = net->config->name;
 
-	if (!net->graph || !net->weights)
+	if (is_topology(net))
 		return npu_diag_set(diag, -EINVAL, "a topology without weights cannot be saved");
 	code_bytes(&c, &header, sizeof(header));
 	code_text(&c, &config);

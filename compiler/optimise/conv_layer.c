@@ -70,6 +70,12 @@ static u64 block_cost(const struct nvdla_config *config, const struct npu_conv *
 	return blocks * (mac + TASK_OVERHEAD + taps * c * k / config->dbb_bytes);
 }
 
+/* Whether the last of blocks of @merged groups reaches no further than the last surface. */
+static bool ends_with_surfaces(const struct nvdla_config *config, u32 groups, u32 merged, u32 per)
+{
+	return round_up(groups, merged) * per <= round_up(groups * per, config->atom);
+}
+
 /*
  * Grouped convolutions in blocks of whole surfaces: as many groups as fill them, so that each block
  * is a small dense convolution with zeros between the groups.
@@ -77,33 +83,32 @@ static u64 block_cost(const struct nvdla_config *config, const struct npu_conv *
 static void set_blocks(const struct nvdla_config *config, struct npu_conv *conv)
 {
 	const struct npu_kernels *kernels = &conv->kernels;
-	u32 groups = kernels->groups, per_k = kernels->k / groups, n = 1, best, merged;
+	u32 groups = kernels->groups, per_k = kernels->k / groups, n = 1, merged;
 	bool split = conv->bad_count > 0;
+	u64 best = UINT64_MAX;
 
 	conv->c = kernels->channels * groups;
 	conv->k = kernels->k;
 	conv->blocks = 1;
-	if (groups > 1) {
-		while (n < groups &&
-		       ((n * kernels->channels) % config->atom || (n * per_k) % config->atom))
-			n++;
-		best = n;
-		for (merged = 2 * n; merged < groups && merged <= 8 * n && !split; merged *= 2) {
-			u64 now = block_cost(config, conv, DIV_ROUND_UP(groups, best),
-					     best * kernels->channels, best * per_k);
-			u64 then = block_cost(config, conv, DIV_ROUND_UP(groups, merged),
-					      merged * kernels->channels, merged * per_k);
+	while (n < groups && (n * kernels->channels % config->atom || n * per_k % config->atom))
+		n++;
+	/* Whole surfaces of the input and the output, or else everything in one block. */
+	for (merged = n; merged < groups && merged <= 8 * n; merged *= 2) {
+		u64 cost = block_cost(config, conv, DIV_ROUND_UP(groups, merged),
+				      merged * kernels->channels, merged * per_k);
 
-			/* A last block must not reach beyond the last surface. */
-			if (then < now && round_up(groups, merged) == round_up(groups, n))
-				best = merged;
-		}
-		if (best < groups) {
-			conv->blocks = DIV_ROUND_UP(groups, best);
-			conv->c = best * kernels->channels;
-			conv->k = best * per_k;
-			conv->block_channels = conv->c;
-		}
+		if (cost >= best ||
+		    !ends_with_surfaces(config, groups, merged, kernels->channels) ||
+		    !ends_with_surfaces(config, groups, merged, per_k))
+			continue;
+		best = cost;
+		conv->blocks = DIV_ROUND_UP(groups, merged);
+		conv->c = merged * kernels->channels;
+		conv->k = merged * per_k;
+		conv->block_channels = conv->c;
+		/* Larger blocks would not fit into a surface that is read twice. */
+		if (split)
+			break;
 	}
 	/* One surface read twice has room for the rest of weights beyond INT8. */
 	if (split && conv->c <= config->atom) {

@@ -363,7 +363,7 @@ static double residual_conv(struct npu_requant *requant, struct npu_sdp *sdp,
 		.mul_from = NPU_OPERAND_REGISTER,
 		.mul_value = (s32)round_operand(ldexp(f, f_shift)),
 		.mul_shift = f_shift,
-		.relu = requant->low > -128,
+		.relu = requant->low > -128 && requant->low == requant->zero,
 		.value = NPU_NONE,
 	};
 	scale = ldexp(sdp->bn.mul_value, -f_shift);

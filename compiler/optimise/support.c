@@ -86,6 +86,9 @@ static const char *check_fully_connected(const struct npu_opt *opt, const struct
 		return "weights are not constant";
 	if (weights->dim[0] > NPU_MAX_EXTENT || rows > NPU_MAX_EXTENT)
 		return "more than 8192 outputs or rows";
+	npu_tensor_nhwc(npu_op_input(opt->graph, op, 0), nhwc);
+	if (rows == 1 && (nhwc[1] > NPU_CONV_MAX_KERNEL || nhwc[2] > NPU_CONV_MAX_KERNEL))
+		return "a plane larger than 32 x 32";
 	shape_before_reshapes(opt, op->input[0], nhwc);
 	if (weights->dim[1] <= NPU_MAX_EXTENT)
 		return NULL;

@@ -1,0 +1,634 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Networks of one to three random operators through everything: optimiser, compiled file, planner,
+ * chains, device model; against the reference interpreter, at several budgets.  An output may be one
+ * unit off; at every budget it has to be the same.
+ *
+ *	random_layers [COUNT [SEED]]
+ */
+#include <math.h>
+#include <stdbool.h>
+#include <unistd.h>
+
+#include "../common/shared_models.h"
+#include "internal.h"
+#include "npu_compiler.h"
+#include "reference.h"
+
+#define DEFAULT_COUNT 400
+
+static uint32_t seed_state;
+
+/* low .. high */
+static u32 pick(u32 low, u32 high)
+{
+	return low + shared_random(&seed_state) % (high - low + 1);
+}
+
+static bool chance(u32 percent)
+{
+	return shared_random(&seed_state) / 7 % 100 < percent;
+}
+
+/* 1 .. the smaller of the two. */
+static u32 pick_kernel(u32 size, u32 limit)
+{
+	return pick(1, size < limit ? size : limit);
+}
+
+static double unit(void)
+{
+	return shared_random(&seed_state) / 4294967296.0;
+}
+
+/* ---- graphs ---- */
+
+struct maker {
+	struct npu_graph *graph;
+	enum npu_dtype dtype;
+	u32 tensor; /* result so far */
+	char what[256];
+};
+
+static s32 random_zero(enum npu_dtype dtype)
+{
+	s32 zero = (s32)pick(0, 255) - 128;
+
+	if (chance(30))
+		zero = -128;
+	return dtype == NPU_U8 ? zero + 128 : zero;
+}
+
+static void set_quant(struct maker *m, u32 tensor, float scale, s32 zero)
+{
+	float *scales = npu_arena_array(&m->graph->arena, 1, sizeof(*scales));
+	s32 *zeros = npu_arena_array(&m->graph->arena, 1, sizeof(*zeros));
+
+	*scales = scale;
+	*zeros = zero;
+	m->graph->tensor[tensor].quant =
+		(struct npu_quant){ .count = 1, .scale = scales, .zero = zeros };
+}
+
+static u32 add_tensor(struct maker *m, const char *name, u32 h, u32 w, u32 c, float scale, s32 zero)
+{
+	u32 dim[4] = { 1, h, w, c };
+	u32 tensor = npu_graph_add_tensor(m->graph, name, m->dtype, 4, dim);
+
+	set_quant(m, tensor, scale, zero);
+	return tensor;
+}
+
+static void *constant(struct maker *m, u32 tensor)
+{
+	void *data = npu_arena_alloc(&m->graph->arena, m->graph->tensor[tensor].bytes);
+
+	m->graph->tensor[tensor].data = data;
+	return data;
+}
+
+static struct npu_op *add_op(struct maker *m, enum npu_op_kind kind, const char *name, u32 in,
+			     u32 out)
+{
+	struct npu_op *op =
+		npu_graph_add_op(m->graph, kind, name,
+				 kind == NPU_OP_CONV || kind == NPU_OP_FULLY_CONNECTED ? 3
+				 : kind == NPU_OP_ADD || kind == NPU_OP_SUB ||
+						 kind == NPU_OP_MAXIMUM || kind == NPU_OP_MINIMUM ||
+						 kind == NPU_OP_CONCAT || kind == NPU_OP_PAD
+					 ? 2
+					 : 1,
+				 1);
+	size_t used = strlen(m->what);
+
+	op->input[0] = in;
+	op->output[0] = out;
+	snprintf(m->what + used, sizeof(m->what) - used, " %s", name);
+	m->tensor = out;
+	return op;
+}
+
+static u32 out_size(u32 in, u32 before, u32 after, u32 kernel, u32 dilation, u32 stride)
+{
+	return (in + before + after - ((kernel - 1) * dilation + 1)) / stride + 1;
+}
+
+/* Weights [k][r][s][c] with a scale for each kernel (INT8) and sums that spread over the output. */
+static u32 add_weights(struct maker *m, u32 rank, const u32 *dim, float in_scale, float *out_scale)
+{
+	u32 weights = npu_graph_add_tensor(m->graph, "weights", m->dtype, rank, dim);
+	u32 k, i, per = (u32)(m->graph->tensor[weights].bytes / dim[0]);
+	u32 count = m->dtype == NPU_I8 && chance(80) ? dim[0] : 1;
+	float *scale = npu_arena_array(&m->graph->arena, count, sizeof(*scale));
+	s32 *zero = npu_arena_array(&m->graph->arena, count, sizeof(*zero));
+	double spread = chance(20) ? 8 : 1.5, width = chance(50) ? 127 : 30;
+	u8 *data = constant(m, weights);
+
+	for (i = 0; i < count; i++)
+		scale[i] = (float)(0.01 * exp2(-spread * unit()));
+	zero[0] = m->dtype == NPU_U8 ? (s32)pick(90, 166) : 0;
+	if (count == dim[0] && chance(15))
+		scale[pick(0, count - 1)] = 1e-9f;
+	m->graph->tensor[weights].quant = (struct npu_quant){ count, 0, scale, zero };
+	for (k = 0; k < dim[0]; k++)
+		for (i = 0; i < per; i++) {
+			double value = width * (unit() + unit() - 1) + zero[0];
+
+			if (m->dtype == NPU_U8)
+				value = chance(1) ? (chance(50) ? 0 : 255)
+						  : fmin(255, fmax(0, value));
+			data[(size_t)k * per + i] = (u8)(s32)value;
+		}
+	*out_scale = (float)(in_scale * 0.01 * sqrt(per) * width * (0.2 + unit()));
+	return weights;
+}
+
+static u32 add_bias(struct maker *m, u32 k)
+{
+	u32 bias, i;
+	s32 *data;
+
+	if (chance(20))
+		return NPU_NONE;
+	bias = npu_graph_add_tensor(m->graph, "bias", NPU_I32, 1, &k);
+	data = constant(m, bias);
+	for (i = 0; i < k; i++)
+		data[i] = chance(5) ? (s32)(unit() * 1e9) : (s32)((unit() - 0.5) * 20000);
+	return bias;
+}
+
+static const enum npu_activation activations[] = { NPU_ACT_NONE, NPU_ACT_NONE, NPU_ACT_RELU,
+						   NPU_ACT_RELU6, NPU_ACT_RELU_N1_TO_1 };
+
+static void make_conv(struct maker *m, bool keep_shape, bool plain)
+{
+	const struct npu_tensor *in = &m->graph->tensor[m->tensor];
+	u32 h = in->dim[1], w = in->dim[2], c = in->dim[3], groups = 1, k = pick(1, 70),
+	    input = m->tensor;
+	struct npu_window win = { 1, 1, 1, 1, 1, 1, 0, 0, 0, 0 };
+	float in_scale = in->quant.scale[0], out_scale;
+	u32 weights, bias, out, dim[4];
+	struct npu_op *op;
+
+	if (chance(40)) {
+		groups = c; /* depthwise, sometimes with a multiplier */
+		k = c * (chance(25) ? pick(2, 4) : 1);
+	} else if (chance(10) && c % 2 == 0) {
+		groups = 2;
+		k += k & 1;
+	}
+	if (keep_shape) {
+		win.r = win.s = chance(50) ? 3 : 1;
+		win.pad_top = win.pad_left = win.pad_bottom = win.pad_right = win.r / 2;
+	} else if (chance(75)) {
+		win.r = pick_kernel(h, chance(10) ? 20u : 5u);
+		win.s = pick_kernel(w, chance(10) ? 20u : 5u);
+		if (chance(20) && (win.r - 1) * 2 < h && (win.s - 1) * 3 < w) {
+			win.dilation_y = 2;
+			win.dilation_x = 3;
+		}
+		win.stride_y = pick(1, chance(80) ? 2 : 8);
+		win.stride_x = pick(1, chance(80) ? 2 : 8);
+		if (chance(60)) {
+			win.pad_top = pick(0, (win.r - 1) * win.dilation_y);
+			win.pad_bottom = pick(0, (win.r - 1) * win.dilation_y);
+			win.pad_left = pick(0, (win.s - 1) * win.dilation_x);
+			win.pad_right = pick(0, (win.s - 1) * win.dilation_x);
+		}
+	} else {
+		win.stride_y = win.stride_x = pick(1, 2);
+	}
+	dim[0] = k;
+	dim[1] = win.r;
+	dim[2] = win.s;
+	dim[3] = c / groups;
+	weights = add_weights(m, 4, dim, in_scale, &out_scale);
+	bias = add_bias(m, k);
+	out = add_tensor(
+		m, "conv",
+		out_size(h, win.pad_top, win.pad_bottom, win.r, win.dilation_y, win.stride_y),
+		out_size(w, win.pad_left, win.pad_right, win.s, win.dilation_x, win.stride_x), k,
+		out_scale, random_zero(m->dtype));
+	op = add_op(m, NPU_OP_CONV, groups > 1 ? "grouped conv" : "conv", input, out);
+	op->input[1] = weights;
+	op->input[2] = bias;
+	op->window = win;
+	op->groups = groups;
+	op->activation = plain ? NPU_ACT_NONE : activations[pick(0, 4)];
+}
+
+static void make_pad(struct maker *m)
+{
+	const struct npu_tensor *in = &m->graph->tensor[m->tensor];
+	s32 top = (s32)pick(0, 2), left = (s32)pick(0, 2), bottom = (s32)pick(0, 2),
+	    right = (s32)pick(0, 2);
+	u32 input = m->tensor;
+	u32 out = add_tensor(m, "pad", in->dim[1] + top + bottom, in->dim[2] + left + right,
+			     in->dim[3], in->quant.scale[0], in->quant.zero[0]);
+	struct npu_op *op = add_op(m, NPU_OP_PAD, "pad", input, out);
+
+	op->begin[1] = top;
+	op->begin[2] = left;
+	op->end[1] = bottom;
+	op->end[2] = right;
+}
+
+static void make_fully_connected(struct maker *m)
+{
+	const struct npu_tensor *in = &m->graph->tensor[m->tensor];
+	u32 input = m->tensor, k = pick(1, 50), dim[2] = { k, (u32)npu_tensor_elements(in) };
+	float out_scale;
+	u32 weights, bias, out, flat[2] = { 1, dim[1] };
+	float scale = in->quant.scale[0];
+	s32 zero = in->quant.zero[0];
+	struct npu_op *op;
+
+	if (chance(70)) {
+		u32 reshaped = npu_graph_add_tensor(m->graph, "flat", m->dtype, 2, flat);
+
+		set_quant(m, reshaped, scale, zero);
+		add_op(m, NPU_OP_RESHAPE, "reshape", input, reshaped);
+		input = reshaped;
+	}
+	weights = add_weights(m, 2, dim, scale, &out_scale);
+	bias = add_bias(m, k);
+	flat[1] = k;
+	out = npu_graph_add_tensor(m->graph, "fc", m->dtype, 2, flat);
+	set_quant(m, out, out_scale, random_zero(m->dtype));
+	op = add_op(m, NPU_OP_FULLY_CONNECTED, "fc", input, out);
+	op->input[1] = weights;
+	op->input[2] = bias;
+	op->activation = activations[pick(0, 3)];
+}
+
+static void make_pool(struct maker *m, bool average)
+{
+	const struct npu_tensor *in = &m->graph->tensor[m->tensor];
+	u32 h = in->dim[1], w = in->dim[2], input = m->tensor, out;
+	struct npu_window win = { 1, 1, 1, 1, 1, 1, 0, 0, 0, 0 };
+	struct npu_op *op;
+
+	win.r = pick_kernel(h, average && chance(30) ? 20u : chance(20) ? 12u : 4u);
+	win.s = pick_kernel(w, average && chance(30) ? 20u : chance(20) ? 12u : 4u);
+	win.stride_y = chance(50) ? win.r : pick(1, 3);
+	win.stride_x = chance(50) ? win.s : pick(1, 3);
+	if (chance(50)) {
+		win.stride_y = win.stride_x = 1;
+	}
+	if (chance(50) && !average) {
+		win.pad_top = pick(0, win.r - 1);
+		win.pad_bottom = pick(0, win.r - 1);
+		win.pad_left = pick(0, win.s - 1);
+		win.pad_right = pick(0, win.s - 1);
+	}
+	out = add_tensor(m, "pool",
+			 out_size(h, win.pad_top, win.pad_bottom, win.r, 1, win.stride_y),
+			 out_size(w, win.pad_left, win.pad_right, win.s, 1, win.stride_x),
+			 in->dim[3], in->quant.scale[0], in->quant.zero[0]);
+	op = add_op(m, average ? NPU_OP_AVERAGE_POOL : NPU_OP_MAX_POOL,
+		    average ? "average_pool" : "max_pool", input, out);
+	op->window = win;
+}
+
+static void make_mean(struct maker *m)
+{
+	const struct npu_tensor *in = &m->graph->tensor[m->tensor];
+	u32 input = m->tensor;
+	u32 out = add_tensor(m, "mean", 1, 1, in->dim[3],
+			     in->quant.scale[0] * (float)(0.4 + unit()), random_zero(m->dtype));
+	struct npu_op *op = add_op(m, NPU_OP_MEAN, "mean", input, out);
+
+	op->axes = 1u << 1 | 1u << 2;
+}
+
+/* A second graph input of the same shape. */
+static u32 add_input_like(struct maker *m, u32 tensor)
+{
+	const struct npu_tensor *like = &m->graph->tensor[tensor];
+	u32 input = add_tensor(m, "second", like->dim[1], like->dim[2], like->dim[3],
+			       like->quant.scale[0] * (float)exp2(2 * unit() - 1),
+			       random_zero(m->dtype));
+
+	m->graph->input[m->graph->input_count++] = input;
+	return input;
+}
+
+static void make_binary(struct maker *m, enum npu_op_kind kind)
+{
+	u32 a = m->tensor, b = add_input_like(m, a), out;
+	const struct npu_tensor *ta = &m->graph->tensor[a];
+	float scale = kind == NPU_OP_ADD || kind == NPU_OP_SUB
+			      ? ta->quant.scale[0] * (float)(0.6 + unit())
+			      : ta->quant.scale[0];
+	bool ordered = kind == NPU_OP_MAXIMUM || kind == NPU_OP_MINIMUM;
+	struct npu_op *op;
+
+	if (ordered)
+		set_quant(m, b, ta->quant.scale[0], ta->quant.zero[0]);
+	out = add_tensor(m, "sum", ta->dim[1], ta->dim[2], ta->dim[3], scale,
+			 ordered ? ta->quant.zero[0] : random_zero(m->dtype));
+	op = add_op(m, kind, npu_op_names[kind], a, out);
+	op->input[1] = b;
+	if (chance(30)) {
+		op->input[1] = a;
+		op->input[0] = b;
+	}
+	op->activation = ordered ? NPU_ACT_NONE : activations[pick(0, 4)];
+}
+
+static void make_concat(struct maker *m)
+{
+	u32 a = m->tensor, b = add_input_like(m, a), out;
+	const struct npu_tensor *ta = &m->graph->tensor[a];
+	struct npu_op *op;
+
+	if (m->dtype == NPU_I8 || chance(50))
+		set_quant(m, b, ta->quant.scale[0], ta->quant.zero[0]);
+	out = add_tensor(m, "both", ta->dim[1], ta->dim[2], 2 * ta->dim[3], ta->quant.scale[0],
+			 ta->quant.zero[0]);
+	op = add_op(m, NPU_OP_CONCAT, "concat", a, out);
+	op->input[1] = b;
+	op->axis = 3;
+}
+
+static void make_quantize(struct maker *m)
+{
+	const struct npu_tensor *in = &m->graph->tensor[m->tensor];
+	float scale = in->quant.scale[0] * (chance(50) ? 1 : (float)exp2(3 * unit() - 1.5));
+	u32 input = m->tensor, out;
+	s32 zero = in->quant.zero[0];
+
+	if (chance(50)) {
+		zero += m->dtype == NPU_I8 ? 128 : -128;
+		m->dtype = m->dtype == NPU_I8 ? NPU_U8 : NPU_I8;
+	}
+	out = add_tensor(m, "requantised", in->dim[1], in->dim[2], in->dim[3], scale, zero);
+	add_op(m, NPU_OP_QUANTIZE, "quantize", input, out);
+}
+
+static void make_one(struct maker *m)
+{
+	switch (pick(0, 13)) {
+	case 0:
+		make_fully_connected(m);
+		break;
+	case 1:
+		make_pool(m, false);
+		break;
+	case 2:
+		make_pool(m, true);
+		break;
+	case 3:
+		make_mean(m);
+		break;
+	case 4:
+		make_binary(m, chance(70) ? NPU_OP_ADD : NPU_OP_SUB);
+		break;
+	case 5:
+		make_binary(m, chance(50) ? NPU_OP_MAXIMUM : NPU_OP_MINIMUM);
+		break;
+	case 6:
+		make_concat(m);
+		break;
+	case 7:
+		make_quantize(m);
+		break;
+	case 8:
+		make_pad(m);
+		make_conv(m, false, false);
+		break;
+	case 9:
+		make_conv(m, false, true);
+		make_pool(m, false);
+		break;
+	case 10:
+		make_conv(m, true, true);
+		make_binary(m, NPU_OP_ADD);
+		break;
+	default:
+		make_conv(m, false, false);
+	}
+}
+
+static struct npu_graph *make_graph(char what[256])
+{
+	struct maker m = { .graph = npu_graph_new("random"),
+			   .dtype = chance(75) ? NPU_I8 : NPU_U8 };
+	struct npu_graph *graph = m.graph;
+	u32 h = pick(1, 24), w = pick(1, chance(10) ? 150 : 24), c = pick(1, chance(20) ? 130 : 40);
+
+	graph->input = npu_arena_array(&graph->arena, 4, sizeof(u32));
+	graph->output = npu_arena_array(&graph->arena, 1, sizeof(u32));
+	snprintf(m.what, sizeof(m.what), "%s %ux%ux%u:", npu_dtype_names[m.dtype], h, w, c);
+	m.tensor =
+		add_tensor(&m, "in", h, w, c, (float)(0.005 + 0.05 * unit()), random_zero(m.dtype));
+	graph->input[graph->input_count++] = m.tensor;
+	make_one(&m);
+	graph->output[graph->output_count++] = m.tensor;
+	memcpy(what, m.what, sizeof(m.what));
+	return graph;
+}
+
+/* ---- one network ---- */
+
+struct run {
+	struct npu_graph *graph; /* owned by the program's net */
+	struct npu_program program;
+	struct npu_reference *reference;
+	struct npu_diag diag;
+	char path[64];
+	u8 *clamped; /* elements whose intermediate result did not fit */
+	u8 *first; /* output at the first budget */
+	u64 elements, equal, worse, skipped;
+	bool cpu;
+	int limit; /* largest deviation */
+};
+
+static bool compile(struct run *run, const struct nvdla_config *config)
+{
+	struct npu_budget budget = npu_budget_full(config);
+	u32 i;
+
+	if (npu_graph_verify(run->graph, &run->diag) ||
+	    npu_optimise(run->graph, config, &run->program.net, &run->diag)) {
+		npu_graph_free(run->graph);
+		return false;
+	}
+	for (i = 0; i < run->program.net->layer_count; i++)
+		run->cpu |= run->program.net->layer[i].kind == NPU_LAYER_CPU;
+	/* A sum that is not fused passes on what the convolution in front is off by. */
+	run->limit = 1;
+	for (i = 1; i < run->graph->op_count; i++)
+		if (run->graph->op[i].kind == NPU_OP_ADD && run->program.net->layer_count > 1)
+			run->limit = 3;
+	return npu_program_replan(&run->program, &budget, &run->diag) == 0 &&
+	       npu_program_save(&run->program, run->path, &run->diag) == 0;
+}
+
+static void release(struct run *run)
+{
+	u32 i;
+
+	for (i = 0; i < run->program.step_count; i++)
+		free(run->program.step[i].stream);
+	free(run->program.step);
+	npu_plan_free(run->program.plan);
+	npu_reference_free(run->reference);
+	npu_net_free(run->program.net);
+	free(run->clamped);
+	free(run->first);
+}
+
+/* The oracle; where a sum is fused, elements that saturate between the two are left out. */
+static bool run_reference(struct run *run)
+{
+	const struct npu_graph *graph = run->graph;
+	size_t bytes = graph->tensor[graph->output[0]].bytes;
+	u32 i;
+
+	if (npu_reference_new(graph, &run->reference, &run->diag))
+		return false;
+	for (i = 0; i < graph->input_count; i++)
+		shared_random_bytes(npu_reference_tensor(run->reference, graph->input[i]),
+				    graph->tensor[graph->input[i]].bytes,
+				    shared_random(&seed_state));
+	run->clamped = shared_alloc(bytes);
+	run->first = shared_alloc(bytes);
+	for (i = 0; i < graph->op_count; i++) {
+		bool fused = i + 1 < graph->op_count && graph->op[i + 1].kind == NPU_OP_ADD;
+
+		if (npu_reference_run_op(run->reference, i, fused ? run->clamped : NULL,
+					 &run->diag))
+			return false;
+	}
+	return true;
+}
+
+static int element(const struct npu_tensor *t, const u8 *data, size_t i)
+{
+	return t->dtype == NPU_U8 ? data[i] : (s8)data[i];
+}
+
+static bool compare(struct run *run, const u8 *out, bool first)
+{
+	const struct npu_tensor *t = &run->graph->tensor[run->graph->output[0]];
+	const u8 *want = npu_reference_tensor(run->reference, run->graph->output[0]);
+	size_t i;
+
+	if (!first)
+		return memcmp(out, run->first, t->bytes) == 0;
+	memcpy(run->first, out, t->bytes);
+	for (i = 0; i < t->bytes; i++) {
+		int diff = abs(element(t, out, i) - element(t, want, i));
+
+		if (run->clamped[i]) {
+			run->skipped++;
+			continue;
+		}
+		run->elements++;
+		run->equal += diff == 0;
+		run->worse += diff > run->limit;
+	}
+	return run->worse == 0;
+}
+
+/* 1: right; 0: wrong; -1: does not fit this budget. */
+static int run_budget(struct run *run, struct npu_device *device, u32 banks, bool first)
+{
+	struct npu_model_options options = { .size = sizeof(options), .max_banks = banks };
+	struct npu_model *model;
+	struct shared_io io;
+	int error = npu_model_load(device, run->path, &options, &model), good;
+	u32 i;
+
+	if (error == -ENOSPC)
+		return -1;
+	if (error)
+		return 0;
+	shared_io_make(model, &io);
+	for (i = 0; i < io.input_count; i++)
+		memcpy((void *)(uintptr_t)io.input[i].data,
+		       npu_reference_tensor(run->reference, run->graph->input[i]),
+		       io.input[i].bytes);
+	good = npu_run(model, io.input, io.input_count, io.output, io.output_count, NULL) == 0 &&
+	       compare(run, io.output[0].data, first);
+	shared_io_free(&io);
+	npu_model_free(model);
+	return good;
+}
+
+static u64 total, total_equal, total_cpu;
+
+static void one(u32 index, struct npu_device **devices)
+{
+	u32 which = pick(0, SHARED_CONFIG_COUNT - 1), budgets = 0, i, banks;
+	const struct nvdla_config *config = nvdla_config_find(shared_configs[which]);
+	struct run run = { 0 };
+	char what[256], text[300] = "";
+	bool good;
+
+	snprintf(run.path, sizeof(run.path), "/tmp/random_layers.%d.npu", (int)getpid());
+	run.graph = make_graph(what);
+	good = compile(&run, config);
+	if (!good) {
+		/* A single task may need more than there is: then it has to say so. */
+		tap(strstr(run.diag.text, "banks") != NULL, "%u %s %s: %s", index, config->name,
+		    what, run.diag.text);
+		if (run.program.net)
+			release(&run);
+		return;
+	}
+	good = run_reference(&run);
+	for (i = 0; i < 4 && good; i++) {
+		int result;
+
+		banks = i ? pick(2, config->banks) : config->banks;
+		npu_error();
+		result = run_budget(&run, devices[which], banks, i == 0);
+		good = result != 0;
+		budgets += result > 0;
+		if (!good)
+			snprintf(text, sizeof(text), " at %u banks: %s", banks, npu_error());
+	}
+	total += run.elements;
+	total_equal += run.equal;
+	total_cpu += run.cpu;
+	tap(good && budgets,
+	    "%u %s %s%s: %llu elements, %llu equal, %llu off by more, %llu "
+	    "skipped, %u budgets%s",
+	    index, config->name, what, run.cpu ? " (CPU)" : "", (unsigned long long)run.elements,
+	    (unsigned long long)run.equal, (unsigned long long)run.worse,
+	    (unsigned long long)run.skipped, budgets, text);
+	if (!good && run.diag.text[0])
+		printf("# %s\n", run.diag.text);
+	unlink(run.path);
+	release(&run);
+}
+
+int main(int argc, char **argv)
+{
+	u32 count = argc > 1 ? (u32)atoi(argv[1]) : DEFAULT_COUNT;
+	u32 seed = argc > 2 ? (u32)atoi(argv[2]) : 1, i;
+	struct npu_device *devices[SHARED_CONFIG_COUNT];
+	char name[64];
+
+	for (i = 0; i < SHARED_CONFIG_COUNT; i++) {
+		snprintf(name, sizeof(name), "sim:%s", shared_configs[i]);
+		if (npu_open(name, &devices[i])) {
+			tap(false, "%s opens: %s", name, npu_error());
+			return tap_end();
+		}
+	}
+	for (i = 0; i < count; i++) {
+		/* Each network from its own number, so that one can be made again alone. */
+		seed_state = (seed + i) * 2654435761u + 12345;
+		pick(0, 1);
+		one(seed + i, devices);
+	}
+	for (i = 0; i < SHARED_CONFIG_COUNT; i++)
+		npu_close(devices[i]);
+	printf("# %llu elements, %.3f %% equal; %llu networks with CPU steps\n",
+	       (unsigned long long)total, total ? 100.0 * (double)total_equal / (double)total : 0,
+	       (unsigned long long)total_cpu);
+	return tap_end();
+}
