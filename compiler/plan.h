@@ -87,6 +87,7 @@ struct npu_task {
 /**
  * struct npu_layer_plan - what was chosen for a layer
  * @first_task, @task_count: its tasks
+ * @pieces: boxes of the output that are computed one after another, over all channel blocks
  * @mode: the kind of split in the field's words, e.g. "full input, kernel groups streamed"
  * @cost: sum of its tasks
  * @bound_bytes: cheapest legal split of this layer with the whole buffer of the configuration
@@ -98,6 +99,7 @@ struct npu_task {
 struct npu_layer_plan {
 	u32 first_task;
 	u32 task_count;
+	u32 pieces;
 	const char *mode;
 	struct npu_cost cost;
 	u64 bound_bytes;

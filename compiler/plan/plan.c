@@ -214,6 +214,7 @@ static int plan_conv(struct npu_planner *p, u32 index, struct npu_layer_plan *lp
 	lp->task_count = p->task_count - first;
 	lp->cost = chosen == &pooled ? pooled_cost : plain_cost;
 	lp->mode = mode_name(chosen);
+	lp->pieces = chosen->split.pieces * max(layer->blocks, 1u);
 	lp->considered = chosen->split.considered;
 	set_bounds(p, layer, chosen, lp);
 	if (layer->has_pool && chosen == &plain) {
@@ -291,6 +292,7 @@ static int finish_post(struct npu_planner *p, u32 index, struct npu_layer_plan *
 	lp->bound_bytes = bytes;
 	lp->compulsory_bytes = bytes;
 	lp->bound_cycles = bus_cycles(p, bytes);
+	lp->pieces = lp->task_count;
 	lp->considered = 1;
 	lp->why = npu_arena_printf(&p->plan->arena,
 				   "%s; %u pass%s; no convolution buffer; %llu bytes: features "

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: MIT
+/* The files of a report, and the answer to --why. */
+#include "report.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <json-c/json.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "columns.h"
+#include "file.h"
+#include "html.h"
+
+static int put_json(struct json_object *object, FILE *out)
+{
+	int flags = JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE;
+	const char *text = object ? json_object_to_json_string_ext(object, flags) : NULL;
+
+	if (text)
+		fprintf(out, "%s\n", text);
+	json_object_put(object);
+	return text ? 0 : -ENOMEM;
+}
+
+static int add(struct json_object *object, const char *name, struct json_object *value)
+{
+	if (value && !json_object_object_add(object, name, value))
+		return 0;
+	json_object_put(value);
+	return -ENOMEM;
+}
+
+static int put_summary(const struct npu_program *program, FILE *out)
+{
+	struct json_object *object = json_object_new_object();
+	int err = object ? 0 : -ENOMEM;
+	u32 i;
+
+	if (!err)
+		err = add(object, "model", json_object_new_string(npu_program_name(program)));
+	if (!err)
+		err = add(object, "config", json_object_new_string(program->net->config->name));
+	for (i = 0; i < npu_total_count && !err; i++)
+		err = add(object, npu_totals[i].name,
+			  json_object_new_int64((int64_t)npu_totals[i].number(program)));
+	if (!err)
+		return put_json(object, out);
+	json_object_put(object);
+	return err;
+}
+
+static int add_layer(struct json_object *object, const struct npu_program *program, u32 layer)
+{
+	int err = 0;
+	u32 i;
+
+	for (i = 0; i < npu_column_count && !err; i++) {
+		const struct npu_column *c = &npu_columns[i];
+
+		err = add(object, c->name,
+			  c->number ? json_object_new_int64((int64_t)c->number(program, layer))
+				    : json_object_new_string(c->text(program, layer)));
+	}
+	return err;
+}
+
+static int put_layers_json(const struct npu_program *program, FILE *out)
+{
+	struct json_object *array = json_object_new_array();
+	int err = array ? 0 : -ENOMEM;
+	u32 layer;
+
+	for (layer = 0; layer < program->net->layer_count && !err; layer++) {
+		struct json_object *object = json_object_new_object();
+
+		err = object ? add_layer(object, program, layer) : -ENOMEM;
+		if (!err && json_object_array_add(array, object))
+			err = -ENOMEM;
+		if (err)
+			json_object_put(object);
+	}
+	if (!err)
+		return put_json(array, out);
+	json_object_put(array);
+	return err;
+}
+
+static void put_csv_text(const char *text, FILE *out)
+{
+	fputc('"', out);
+	for (; *text; text++) {
+		if (*text == '"')
+			fputc('"', out);
+		fputc(*text, out);
+	}
+	fputc('"', out);
+}
+
+static int put_layers_csv(const struct npu_program *program, FILE *out)
+{
+	u32 layer, i;
+
+	for (i = 0; i < npu_column_count; i++)
+		fprintf(out, "%s%s", i ? "," : "", npu_columns[i].name);
+	fputc('\n', out);
+	for (layer = 0; layer < program->net->layer_count; layer++)
+		for (i = 0; i < npu_column_count; i++) {
+			const struct npu_column *c = &npu_columns[i];
+
+			if (i)
+				fputc(',', out);
+			if (c->number)
+				fprintf(out, "%" PRIu64, c->number(program, layer));
+			else
+				put_csv_text(c->text(program, layer), out);
+			if (i + 1 == npu_column_count)
+				fputc('\n', out);
+		}
+	return 0;
+}
+
+static const struct {
+	const char *name;
+	int (*put)(const struct npu_program *program, FILE *out);
+} reports[] = {
+	{ "summary.json", put_summary },
+	{ "layers.csv", put_layers_csv },
+	{ "layers.json", put_layers_json },
+	{ "report.html", npu_report_html },
+};
+
+int npu_report_write(const struct npu_program *program, const char *dir, struct npu_diag *diag)
+{
+	struct npu_file files[ARRAY_SIZE(reports)] = { { 0 } };
+	int err = 0;
+	u32 i;
+
+	if (mkdir(dir, 0777) && errno != EEXIST)
+		return npu_diag_set(diag, -errno, "%s: %s", dir, strerror(errno));
+	for (i = 0; i < ARRAY_SIZE(reports) && !err; i++) {
+		err = npu_file_begin(&files[i], dir, reports[i].name, diag);
+		if (!err && reports[i].put(program, files[i].text))
+			err = npu_diag_set(diag, -ENOMEM, "%s: out of memory", files[i].path);
+	}
+	if (!err)
+		return npu_files_commit(files, ARRAY_SIZE(files), diag);
+	npu_files_drop(files, ARRAY_SIZE(files));
+	return err;
+}
+
+int npu_report_why(const struct npu_program *program, const char *layer, FILE *out)
+{
+	int err = -ENOENT;
+	u32 i;
+
+	for (i = 0; i < program->net->layer_count; i++)
+		if (!strcmp(program->net->layer[i].name, layer)) {
+			fprintf(out, "%s: %s\n", layer, program->plan->layer[i].why);
+			err = 0;
+		}
+	return err;
+}
