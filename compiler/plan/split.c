@@ -20,6 +20,9 @@
 #include "nvdla_pdp.h"
 #include "nvdla_regs.h"
 
+/* More than any configuration has. */
+#define NPU_MAX_BANKS 64u
+
 /**
  * struct rows_choice - a way to cut all output rows
  * @lines: input lines that the largest piece needs
@@ -97,6 +100,9 @@ struct search {
 	u32 groups;
 	u32 width_limit; /* output columns of a tile */
 	u32 data_banks;
+	u32 row_entries; /* of a whole line */
+	bool widest_known; /* for the present data banks */
+	u32 fits[NPU_MAX_BANKS]; /* kernel groups that fit into so many weight banks */
 	u64 needed_bytes; /* features that some output needs */
 	struct floor floor;
 	bool gaps; /* input lines that no output needs lie between pieces */
@@ -325,17 +331,17 @@ static u32 tile_singles(const struct search *s, u32 from, u32 to, const struct r
 	return npu_split_is_single(s->shape, 1, to - from) ? c->singles : 0;
 }
 
-/* The choice with the fewest pieces whose lines fit; NULL where none does. */
-static const struct rows_choice *best_choice(const struct search *s, u32 from, u32 to,
-					     bool avoid_singles)
+/* The choice with the fewest pieces of whole rows that fit; NULL where none does. */
+static const struct rows_choice *best_choice(const struct search *s, bool avoid_singles)
 {
-	u32 width = tile_width(s, from, to), i = s->space->choice_count;
+	u32 lines = nvdla_cbuf_data_lines(s->cfg, s->row_entries, s->data_banks);
+	u32 i = s->space->choice_count;
 
 	while (i--) {
 		const struct rows_choice *c = &s->space->choice[i];
 
-		if (s->space->widest[i] >= width &&
-		    !(avoid_singles && tile_singles(s, from, to, c)))
+		if (c->lines <= lines &&
+		    !(avoid_singles && tile_singles(s, 0, s->shape->cols.out, c)))
 			return c;
 	}
 	return NULL;
@@ -358,7 +364,7 @@ static bool whole_rows(const struct search *s, bool avoid_singles, struct tiling
 	*t = (struct tiling){ .tile = t->tile };
 	if (out > s->width_limit)
 		return false;
-	c = best_choice(s, 0, out, avoid_singles);
+	c = best_choice(s, avoid_singles);
 	if (c)
 		tiling_add(s, t, 0, out, c);
 	return c;
@@ -380,15 +386,14 @@ static u32 widest_input(const struct search *s, u32 entries)
 	return low;
 }
 
-static void set_data_banks(struct search *s, u32 banks)
+static void set_widest(const struct search *s)
 {
-	struct npu_split_space *space = s->space;
+	const struct npu_split_space *space = s->space;
 	u32 i;
 
-	s->data_banks = banks;
 	for (i = 0; i < space->choice_count; i++)
 		space->widest[i] =
-			widest_input(s, banks * s->cfg->entries / space->choice[i].lines);
+			widest_input(s, s->data_banks * s->cfg->entries / space->choice[i].lines);
 }
 
 static void relax(const struct search *s, u32 from, u32 to, u32 choice, u64 feature, u64 piece)
@@ -627,7 +632,7 @@ static void set_floor(struct search *s)
 	const struct npu_axis *rows = &s->shape->rows, *cols = &s->shape->cols;
 	u64 lines = npu_axis_end(rows, rows->out) - npu_axis_first(rows, 0);
 	u64 width = tile_width(s, 0, cols->out);
-	u64 entries = nvdla_cbuf_feature_eps(s->cfg, (u32)width, s->shape->c) * lines;
+	u64 entries = s->row_entries * lines;
 	u64 have = (u64)s->data_banks * s->cfg->entries;
 
 	s->floor.feature = s->needed_bytes;
@@ -680,6 +685,16 @@ static u64 budget_for(const struct search *s, u64 other)
 	return s->best->bytes > used ? s->best->bytes - used : 0;
 }
 
+/* As cut_columns(); what depends on the data banks alone is worked out when it is first needed. */
+static bool try_columns(struct search *s, u64 feature, u64 piece, u64 limit, bool avoid_singles,
+			struct tiling *t)
+{
+	if (!s->widest_known)
+		set_widest(s);
+	s->widest_known = true;
+	return cut_columns(s, feature, piece, limit, avoid_singles, t);
+}
+
 static void offer_columns(struct search *s, u32 banks, u32 fit)
 {
 	u32 passes = fit ? DIV_ROUND_UP(s->groups, fit) : 0;
@@ -689,44 +704,60 @@ static void offer_columns(struct search *s, u32 banks, u32 fit)
 	t.tile = s->space->tile + s->tile_room;
 	if (fit == s->groups) {
 		if (worth(s, 1, table, s->weight_bytes) &&
-		    cut_columns(s, 1, table, limit, fit > 1, &t))
+		    try_columns(s, 1, table, limit, fit > 1, &t))
 			offer_resident(s, &t, banks);
 	} else if (fit && worth(s, passes, table, s->weight_bytes)) {
 		if (limit < UINT64_MAX / 2)
 			limit += (passes - 1) * s->floor.stays;
-		if (cut_columns(s, passes, table, limit, fit > 1, &t))
+		if (try_columns(s, passes, table, limit, fit > 1, &t))
 			offer_ranges(s, &t, banks, fit);
 	}
 }
 
-/* All weight banks that go with the present data banks. */
-static void search_weight_banks(struct search *s, u32 most)
+/* Does one weight bank more than @banks - 1 hold a kernel group more, or the first one? */
+static bool new_fit(const struct search *s, u32 banks)
 {
-	u32 banks, fit, last_fit = UINT32_MAX;
-	struct tiling stream = { .tile = s->space->tile + 2 * s->tile_room };
-	bool stream_known = false, stream_there = false;
+	if (banks * s->cfg->entries < s->group_entries)
+		return false;
+	return (banks - 1) * s->cfg->entries < s->group_entries ||
+	       s->fits[banks] != s->fits[banks - 1];
+}
+
+/* All weight banks that go with the present data banks: whole rows. */
+static void search_rows(struct search *s, u32 most)
+{
 	struct rows_tilings r;
+	u32 banks;
 
 	r.any.tile = &r.tile[0];
 	r.no_singles.tile = &r.tile[1];
 	r.has_any = whole_rows(s, false, &r.any);
 	r.has_no_singles = whole_rows(s, s->groups > 1, &r.no_singles);
+	for (banks = 1; banks <= most; banks++)
+		if (new_fit(s, banks))
+			offer_rows(s, &r, banks, s->fits[banks]);
+}
+
+/* The same: rows and columns. */
+static void search_columns(struct search *s, u32 most)
+{
+	struct tiling stream = { .tile = s->space->tile + 2 * s->tile_room };
+	bool known = false, there = false;
+	u32 banks;
+
+	set_floor(s);
+	s->widest_known = false;
 	for (banks = 1; banks <= most; banks++) {
-		if (banks * s->cfg->entries < s->group_entries)
+		if (!new_fit(s, banks))
 			continue;
-		fit = groups_that_fit(s, banks);
-		if (fit == last_fit)
-			continue;
-		last_fit = fit;
-		offer_rows(s, &r, banks, fit);
-		offer_columns(s, banks, fit);
-		if (!stream_known && worth(s, 1, s->table_bytes, 2 * s->weight_bytes)) {
-			stream_there = cut_columns(s, 1, s->table_bytes + s->weight_bytes,
-						   UINT64_MAX - 1, false, &stream);
-			stream_known = true;
+		offer_columns(s, banks, s->fits[banks]);
+		if (!known && worth(s, 1, s->table_bytes, 2 * s->weight_bytes)) {
+			there = try_columns(s, 1, s->table_bytes + s->weight_bytes, UINT64_MAX - 1,
+					    false, &stream);
+			known = true;
 		}
-		if (stream_there)
-			offer_stream(s, &stream, banks, fit);
+		if (there)
+			offer_stream(s, &stream, banks, s->fits[banks]);
 	}
 }
 
@@ -770,11 +801,13 @@ static int prepare(struct search *s)
 	s->table_bytes = atoms * cfg->atom * shape->table_bytes;
 	s->constant_bytes = atoms * cfg->atom * (plane + conv_plane * shape->elements);
 	s->weight_bytes = weights(s, 0, s->groups);
-	for (i = 0; i < s->groups; i++)
-		s->group_sum += weights(s, i, 1);
+	s->group_sum = (s->groups - 1) * weights(s, 0, 1) + weights(s, s->groups - 1, 1);
 	s->group_entries =
 		nvdla_cbuf_group_entries(cfg, shape->k, shape->c * shape->taps_y * shape->taps_x);
+	for (i = 1; i < NPU_MAX_BANKS; i++)
+		s->fits[i] = groups_that_fit(s, i);
 	s->width_limit = width_limit(shape);
+	s->row_entries = nvdla_cbuf_feature_eps(cfg, tile_width(s, 0, shape->cols.out), shape->c);
 	s->needed_bytes = (u64)npu_axis_needed(&shape->rows) * npu_axis_needed(&shape->cols) *
 			  s->column_bytes;
 	s->gaps = shape->rows.stride * shape->rows.pool_stride >
@@ -786,26 +819,30 @@ static int prepare(struct search *s)
 	return 0;
 }
 
+/* One pass does it all, and there is nothing that smaller pieces would not fetch. */
+static bool is_whole(const struct search *s)
+{
+	return s->best->tasks == 1 && !s->gaps;
+}
+
 int npu_split_search(struct npu_split_space *space, const struct nvdla_config *config,
 		     const struct npu_conv_shape *shape, u32 banks, struct npu_split *split)
 {
 	struct search s = { .cfg = config, .shape = shape, .space = space, .best = split };
 	int err = prepare(&s);
-	u32 data_banks;
 
 	if (err)
 		return err;
 	*split = (struct npu_split){ .bytes = UINT64_MAX };
-	banks = min(banks, (u32)config->banks);
-	for (data_banks = 1; data_banks < banks; data_banks++) {
-		set_data_banks(&s, data_banks);
-		set_floor(&s);
-		search_weight_banks(&s, banks - data_banks);
-		/* One piece that holds everything: more banks find nothing better. */
-		if (split->pieces == 1 && split->tasks == 1 && !s.gaps &&
-		    split->data_banks < data_banks)
+	banks = min(min(banks, (u32)config->banks), NPU_MAX_BANKS);
+	for (s.data_banks = 1; s.data_banks < banks; s.data_banks++) {
+		search_rows(&s, banks - s.data_banks);
+		if (is_whole(&s))
 			break;
 	}
+	/* From many data banks down: large pieces are mostly the better ones. */
+	for (s.data_banks = is_whole(&s) ? 1 : banks; --s.data_banks;)
+		search_columns(&s, banks - s.data_banks);
 	if (s.error)
 		return s.error;
 	if (split->bytes == UINT64_MAX)

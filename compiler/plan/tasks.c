@@ -63,11 +63,15 @@ static bool weights_fit(const struct nvdla_config *config, const struct npu_conv
 	       (u64)t->weight_banks * config->entries * config->entry_bytes;
 }
 
-static void link_tasks(const struct nvdla_config *config, const struct npu_conv_shape *shape,
-		       struct npu_task *a, struct npu_task *b)
+static void link_tasks(const struct block *block, struct npu_task *a, struct npu_task *b)
 {
+	const struct npu_conv_shape *shape = block->shape;
+	const struct npu_split *split = block->split;
+	bool weights_stay = split->mode != NPU_SPLIT_STREAM || split->range;
+
 	link_data(shape, a, b);
-	if (a->k == b->k && a->kernels == b->kernels && weights_fit(config, shape, b)) {
+	if (weights_stay && a->k == b->k && a->kernels == b->kernels &&
+	    weights_fit(block->p->net->config, shape, b)) {
 		a->skip_weight_rls = true;
 		b->weight_reuse = true;
 	}
@@ -125,7 +129,7 @@ static void add_pass(struct block *b, const struct npu_row_piece *piece, u32 fir
 		t->pool_pad_right = cols.pool_after;
 	}
 	if (b->p->task_count - 1 > b->first_task)
-		link_tasks(config, shape, t - 1, t);
+		link_tasks(b, t - 1, t);
 }
 
 /* As add_pass(), but single atoms of a larger plane group by group. */
