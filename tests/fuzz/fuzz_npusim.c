@@ -57,20 +57,31 @@ static void play(struct npusim *sim, const u8 *data, size_t size)
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
 
+/* One model for each configuration, with and without clock gating, made when first needed. */
+static struct npusim *model(u32 config, bool gated)
+{
+	static struct npusim *sims[16][2];
+	struct npusim_memory mem = { NULL, mem_read, mem_write, NULL };
+	struct npusim_options options = { .config = &nvdla_configs[config],
+					  .clock_gated = gated,
+					  .max_cycles = 1 << 10 };
+	struct npusim **sim = &sims[config % 16][gated];
+
+	if (*sim)
+		npusim_reset(*sim);
+	else
+		*sim = npusim_create(&options, &mem);
+	return *sim;
+}
+
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
-	struct npusim_memory mem = { NULL, mem_read, mem_write, NULL };
-	struct npusim_options options = { .max_cycles = 1 << 14 };
 	struct npusim *sim;
 
 	if (size < 1)
 		return 0;
-	options.config = &nvdla_configs[data[0] % nvdla_config_count];
-	options.clock_gated = data[0] & 128;
-	sim = npusim_create(&options, &mem);
-	if (!sim)
-		return 0;
-	play(sim, data + 1, size - 1);
-	npusim_destroy(sim);
+	sim = model(data[0] % nvdla_config_count, data[0] & 128);
+	if (sim)
+		play(sim, data + 1, size - 1);
 	return 0;
 }
