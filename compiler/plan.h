@@ -88,25 +88,24 @@ struct npu_task {
  * struct npu_layer_plan - what was chosen for a layer
  * @first_task, @task_count: its tasks
  * @pieces: boxes of the output that are computed one after another, over all channel blocks
+ * @tiles: columns of such boxes in a channel block
  * @mode: the kind of split in the field's words, e.g. "full input, kernel groups streamed"
  * @cost: sum of its tasks
  * @bound_bytes: cheapest legal split of this layer with the whole buffer of the configuration
  * @compulsory_bytes: every byte of input, weights, operands and output once
  * @bound_cycles: max of MAC cycles and compulsory bytes over the bus
  * @considered: legal splits that were compared
- * @why: a sentence for --why
  */
 struct npu_layer_plan {
 	u32 first_task;
 	u32 task_count;
-	u32 pieces;
+	u32 pieces, tiles;
 	const char *mode;
 	struct npu_cost cost;
 	u64 bound_bytes;
 	u64 compulsory_bytes;
 	u64 bound_cycles;
 	u32 considered;
-	const char *why;
 };
 
 #define NPU_NO_OFFSET UINT64_MAX
@@ -142,6 +141,16 @@ int npu_plan_net(const struct npu_net *net, const struct npu_budget *budget, str
 		 struct npu_diag *diag);
 
 int npu_plan_verify(const struct npu_net *net, const struct npu_plan *plan, struct npu_diag *diag);
+
+#define NPU_WHY_BYTES 1024u /* enough for npu_plan_why() */
+
+/**
+ * npu_plan_why() - why a layer is split as it is, as a sentence
+ * @text, @size: receives it, always terminated
+ */
+void npu_plan_why(const struct npu_net *net, const struct npu_plan *plan, u32 layer, char *text,
+		  size_t size);
+
 void npu_plan_dump(const struct npu_net *net, const struct npu_plan *plan,
 		   enum npu_dump_format format, FILE *out);
 void npu_plan_free(struct npu_plan *plan);

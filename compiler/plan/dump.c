@@ -51,9 +51,11 @@ static void dump_text(const struct npu_net *net, const struct npu_plan *plan, FI
 		plan->arena_lower_bound);
 	for (i = 0; i < net->layer_count; i++) {
 		const struct npu_layer_plan *lp = &plan->layer[i];
+		char why[NPU_WHY_BYTES];
 
+		npu_plan_why(net, plan, i, why, sizeof(why));
 		fprintf(out, "layer %u %s (%s): %s\n", i, net->layer[i].name,
-			kind_name(net->layer[i].kind), lp->why);
+			kind_name(net->layer[i].kind), why);
 		for (j = 0; j < lp->task_count; j++)
 			dump_task(&plan->task[lp->first_task + j], lp->first_task + j, out);
 	}

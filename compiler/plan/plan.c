@@ -2,10 +2,8 @@
 /* IR2 to IR3: every layer as passes that fit the budget, then memory. */
 #include "plan_internal.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
-#include "nvdla_cbuf.h"
 #include "nvdla_chain.h"
 
 struct npu_task *npu_planner_tasks(struct npu_planner *p, u32 count)
@@ -137,54 +135,28 @@ static const char *mode_name(const struct candidate *c)
 	return names[c->split.mode][cut];
 }
 
-static const char *why_text(struct npu_planner *p, const struct candidate *c,
-			    const struct npu_layer_plan *lp, u32 blocks)
-{
-	const struct npu_split *s = &c->split;
-	u64 bytes = npu_cost_bytes(&lp->cost);
-	const struct npu_task *t = &p->task[lp->first_task];
-
-	return npu_arena_printf(
-		&p->plan->arena,
-		"%s%s; %u pass%s (%u block%s, %u piece%s in %u column tile%s); %u data banks at %u "
-		"entries a line, %u weight banks%s; %llu bytes: features %llu, weights %llu, "
-		"operands "
-		"%llu, output %llu; cheapest of %u legal splits; %llu with the whole buffer, %llu "
-		"at "
-		"the least",
-		lp->mode, c->shape.pooled ? ", pooling on the fly" : "", lp->task_count,
-		lp->task_count == 1 ? "" : "es", blocks, blocks == 1 ? "" : "s", s->pieces,
-		s->pieces == 1 ? "" : "s", s->tile_count, s->tile_count == 1 ? "" : "s",
-		t->data_banks, t->eps, t->weight_banks,
-		c->shape.row_step > 1 ? "; rows between are not fetched" : "",
-		(unsigned long long)bytes, (unsigned long long)lp->cost.feature_bytes,
-		(unsigned long long)lp->cost.weight_bytes,
-		(unsigned long long)lp->cost.operand_bytes,
-		(unsigned long long)lp->cost.output_bytes, s->considered,
-		(unsigned long long)lp->bound_bytes, (unsigned long long)lp->compulsory_bytes);
-}
-
 static u64 bus_cycles(const struct npu_planner *p, u64 bytes)
 {
 	return DIV_ROUND_UP(bytes, (u64)p->net->config->dbb_bytes);
 }
 
 /* What the layer would cost at the least: compulsory traffic, and the whole buffer of the device. */
-static void set_bounds(struct npu_planner *p, const struct npu_layer *layer,
+static void set_bounds(const struct npu_planner *p, const struct npu_layer *layer,
 		       const struct candidate *chosen, struct npu_layer_plan *lp)
 {
 	u32 blocks = max(layer->blocks, 1u);
-	struct candidate whole;
 	u64 macs = npu_cost_conv_macs(p->net->config, &chosen->shape) * blocks;
 
 	lp->compulsory_bytes = npu_cost_conv_compulsory(p->net->config, &chosen->shape) * blocks;
+	lp->bound_bytes = chosen->split.bound_bytes * blocks;
+	if (layer->has_pool && !chosen->shape.pooled) {
+		/* The pooling apart always moves the same. */
+		u64 apart = npu_cost_bytes(&lp->cost) - chosen->split.bytes * blocks;
+
+		lp->compulsory_bytes += apart;
+		lp->bound_bytes += apart;
+	}
 	lp->bound_cycles = max(macs, bus_cycles(p, lp->compulsory_bytes));
-	lp->bound_bytes = npu_cost_bytes(&lp->cost);
-	if (p->banks >= p->net->config->banks || lp->bound_bytes == lp->compulsory_bytes)
-		return;
-	search(p, layer, chosen->shape.pooled, p->net->config->banks, &whole);
-	if (!whole.error)
-		lp->bound_bytes = min(lp->bound_bytes, whole.split.bytes * blocks);
 }
 
 static int plan_conv(struct npu_planner *p, u32 index, struct npu_layer_plan *lp)
@@ -214,16 +186,11 @@ static int plan_conv(struct npu_planner *p, u32 index, struct npu_layer_plan *lp
 	lp->task_count = p->task_count - first;
 	lp->cost = chosen == &pooled ? pooled_cost : plain_cost;
 	lp->mode = mode_name(chosen);
+	lp->tiles = chosen->split.tile_count;
 	lp->pieces = chosen->split.pieces * max(layer->blocks, 1u);
 	lp->considered = chosen->split.considered;
 	set_bounds(p, layer, chosen, lp);
-	if (layer->has_pool && chosen == &plain) {
-		/* Bounds are those of the fused pass where that exists, else what both parts move. */
-		lp->compulsory_bytes = npu_cost_bytes(&lp->cost);
-		lp->bound_bytes = lp->compulsory_bytes;
-	}
-	lp->why = why_text(p, chosen, lp, max(layer->blocks, 1u));
-	return lp->why ? 0 : -ENOMEM;
+	return 0;
 }
 
 /* ---- equal layers are planned once ------------------------------------------------- */
@@ -294,15 +261,7 @@ static int finish_post(struct npu_planner *p, u32 index, struct npu_layer_plan *
 	lp->bound_cycles = bus_cycles(p, bytes);
 	lp->pieces = lp->task_count;
 	lp->considered = 1;
-	lp->why = npu_arena_printf(&p->plan->arena,
-				   "%s; %u pass%s; no convolution buffer; %llu bytes: features "
-				   "%llu, operands %llu, output %llu",
-				   lp->mode, lp->task_count, lp->task_count == 1 ? "" : "es",
-				   (unsigned long long)bytes,
-				   (unsigned long long)lp->cost.feature_bytes,
-				   (unsigned long long)lp->cost.operand_bytes,
-				   (unsigned long long)lp->cost.output_bytes);
-	return lp->why ? 0 : -ENOMEM;
+	return 0;
 }
 
 static int plan_cpu(struct npu_planner *p, u32 index, struct npu_layer_plan *lp)
@@ -310,7 +269,6 @@ static int plan_cpu(struct npu_planner *p, u32 index, struct npu_layer_plan *lp)
 	const struct npu_layer *layer = &p->net->layer[index];
 
 	lp->mode = layer->patch_count ? "some output channels on the CPU" : "on the CPU";
-	lp->why = layer->cpu_reason ? layer->cpu_reason : "the NPU has no unit for it";
 	return 0;
 }
 

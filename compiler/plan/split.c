@@ -68,7 +68,7 @@ struct npu_split_space {
 	u32 choice_count;
 	struct column *column; /* [columns of the output] */
 	struct cell *cell; /* [columns + 1] */
-	struct npu_tile *tile; /* [columns] each: of the best split, at work, streamed weights */
+	struct npu_tile *tile; /* [columns] each: best split, at work, streamed weights, bound */
 	u64 *tail;
 	size_t choice_room, widest_room, reach_room, wider_room, column_room, cell_room, tile_room,
 		tail_room;
@@ -557,6 +557,7 @@ static void offer(struct search *s, const struct tiling *t, enum npu_split_mode 
 		.considered = s->best->considered + 1,
 	};
 
+	split.bound_bytes = s->best->bound_bytes;
 	if (better(&split, s->best)) {
 		memcpy(s->best_tile, t->tile, t->count * sizeof(*t->tile));
 		*s->best = split;
@@ -724,22 +725,24 @@ static bool new_fit(const struct search *s, u32 banks)
 }
 
 /* All weight banks that go with the present data banks: whole rows. */
-static void search_rows(struct search *s, u32 most)
+static void search_rows(struct search *s, u32 first, u32 most)
 {
 	struct rows_tilings r;
 	u32 banks;
 
+	if (first > most)
+		return;
 	r.any.tile = &r.tile[0];
 	r.no_singles.tile = &r.tile[1];
 	r.has_any = whole_rows(s, false, &r.any);
 	r.has_no_singles = whole_rows(s, s->groups > 1, &r.no_singles);
-	for (banks = 1; banks <= most; banks++)
+	for (banks = first; banks <= most; banks++)
 		if (new_fit(s, banks))
 			offer_rows(s, &r, banks, s->fits[banks]);
 }
 
 /* The same: rows and columns. */
-static void search_columns(struct search *s, u32 most)
+static void search_columns(struct search *s, u32 first, u32 most)
 {
 	struct tiling stream = { .tile = s->space->tile + 2 * s->tile_room };
 	bool known = false, there = false;
@@ -747,7 +750,7 @@ static void search_columns(struct search *s, u32 most)
 
 	set_floor(s);
 	s->widest_known = false;
-	for (banks = 1; banks <= most; banks++) {
+	for (banks = first; banks <= most; banks++) {
 		if (!new_fit(s, banks))
 			continue;
 		offer_columns(s, banks, s->fits[banks]);
@@ -790,7 +793,7 @@ static int prepare(struct search *s)
 	s->tile_room = shape->cols.out;
 	if (!ROOM(space, widest, space->choice_count) || !ROOM(space, reach, space->choice_count) ||
 	    !ROOM(space, wider, space->choice_count) || !ROOM(space, column, s->tile_room) ||
-	    !ROOM(space, cell, shape->cols.out + 1) || !ROOM(space, tile, 3 * s->tile_room))
+	    !ROOM(space, cell, shape->cols.out + 1) || !ROOM(space, tile, 4 * s->tile_room))
 		return -ENOMEM;
 	for (i = 0; i < shape->cols.out; i++)
 		space->column[i] = (struct column){ npu_axis_first(&shape->cols, i),
@@ -825,6 +828,33 @@ static bool is_whole(const struct search *s)
 	return s->best->tasks == 1 && !s->gaps;
 }
 
+/* All pairs of data and weight banks that take more than @known and up to @banks banks together. */
+static void search_pairs(struct search *s, u32 known, u32 banks)
+{
+	u32 first;
+
+	for (s->data_banks = 1; s->data_banks < banks && !is_whole(s); s->data_banks++) {
+		first = known > s->data_banks ? known - s->data_banks + 1 : 1;
+		search_rows(s, first, banks - s->data_banks);
+	}
+	/* From many data banks down: large pieces are mostly the better ones. */
+	for (s->data_banks = is_whole(s) ? 1 : banks; --s->data_banks;) {
+		first = known > s->data_banks ? known - s->data_banks + 1 : 1;
+		search_columns(s, first, banks - s->data_banks);
+	}
+}
+
+/* What is beyond the budget can only be better: the search goes on from what was found. */
+static void search_bound(struct search *s, u32 known)
+{
+	struct npu_split best = *s->best, *found = s->best;
+
+	s->best = &best;
+	s->best_tile = s->space->tile + 3 * s->tile_room;
+	search_pairs(s, known, s->cfg->banks);
+	found->bound_bytes = best.bytes;
+}
+
 int npu_split_search(struct npu_split_space *space, const struct nvdla_config *config,
 		     const struct npu_conv_shape *shape, u32 banks, struct npu_split *split)
 {
@@ -834,21 +864,15 @@ int npu_split_search(struct npu_split_space *space, const struct nvdla_config *c
 	if (err)
 		return err;
 	*split = (struct npu_split){ .bytes = UINT64_MAX };
-	banks = min(min(banks, (u32)config->banks), NPU_MAX_BANKS);
-	for (s.data_banks = 1; s.data_banks < banks; s.data_banks++) {
-		search_rows(&s, banks - s.data_banks);
-		if (is_whole(&s))
-			break;
+	banks = max(min(banks, (u32)config->banks), 1u);
+	search_pairs(&s, 0, banks);
+	if (!s.error && split->bytes != UINT64_MAX) {
+		spread_banks(&s, banks);
+		search_bound(&s, banks);
 	}
-	/* From many data banks down: large pieces are mostly the better ones. */
-	for (s.data_banks = is_whole(&s) ? 1 : banks; --s.data_banks;)
-		search_columns(&s, banks - s.data_banks);
 	if (s.error)
 		return s.error;
-	if (split->bytes == UINT64_MAX)
-		return -ENOSPC;
-	spread_banks(&s, banks);
-	return 0;
+	return split->bytes == UINT64_MAX ? -ENOSPC : 0;
 }
 
 u32 npu_split_least_banks(const struct nvdla_config *config, const struct npu_conv_shape *shape,

@@ -50,6 +50,7 @@ struct npu_tile {
  * @pieces: boxes of the output
  * @tasks: passes
  * @bytes: of DRAM, for one channel block
+ * @bound_bytes: of the cheapest split with all banks of the configuration
  * @considered: legal splits that were compared
  */
 struct npu_split {
@@ -61,6 +62,7 @@ struct npu_split {
 	u32 pieces;
 	u32 tasks;
 	u64 bytes;
+	u64 bound_bytes;
 	u32 considered;
 };
 

@@ -141,12 +141,12 @@ static u64 layer_layer(const struct npu_program *program, u32 layer)
 	return layer;
 }
 
-static const char *layer_name(const struct npu_program *program, u32 layer)
+static const char *layer_name(const struct npu_program *program, u32 layer, char *room)
 {
 	return program->net->layer[layer].name;
 }
 
-static const char *layer_kind(const struct npu_program *program, u32 layer)
+static const char *layer_kind(const struct npu_program *program, u32 layer, char *room)
 {
 	static const char *const names[] = {
 		[NPU_LAYER_CONV] = "conv",
@@ -158,14 +158,15 @@ static const char *layer_kind(const struct npu_program *program, u32 layer)
 	return names[program->net->layer[layer].kind];
 }
 
-static const char *layer_mode(const struct npu_program *program, u32 layer)
+static const char *layer_mode(const struct npu_program *program, u32 layer, char *room)
 {
 	return plan_of(program, layer)->mode;
 }
 
-static const char *layer_why(const struct npu_program *program, u32 layer)
+static const char *layer_why(const struct npu_program *program, u32 layer, char *room)
 {
-	return plan_of(program, layer)->why;
+	npu_plan_why(program->net, program->plan, layer, room, NPU_WHY_BYTES);
+	return room;
 }
 
 #define NUMBER_COLUMN(name)               \

@@ -11,11 +11,11 @@ struct npu_total {
 	u64 (*number)(const struct npu_program *program);
 };
 
-/* A number (or else a text) of a layer. */
+/* A number (or else a text, which may be written into @room) of a layer. */
 struct npu_column {
 	const char *name;
 	u64 (*number)(const struct npu_program *program, u32 layer);
-	const char *(*text)(const struct npu_program *program, u32 layer);
+	const char *(*text)(const struct npu_program *program, u32 layer, char room[NPU_WHY_BYTES]);
 };
 
 extern const struct npu_total npu_totals[];

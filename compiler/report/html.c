@@ -226,6 +226,7 @@ static int put_arena(const struct npu_program *program, FILE *out)
 
 static void put_layers(const struct npu_program *program, FILE *out)
 {
+	char room[NPU_WHY_BYTES];
 	u32 layer, i;
 
 	fputs("<h2>Layers</h2>\n<div class=\"wide\"><table>\n<thead><tr>", out);
@@ -243,7 +244,7 @@ static void put_layers(const struct npu_program *program, FILE *out)
 				continue;
 			}
 			fputs(i + 1 == npu_column_count ? "<td class=\"why\">" : "<td>", out);
-			npu_put_xml(c->text(program, layer), out);
+			npu_put_xml(c->text(program, layer, room), out);
 			fputs("</td>", out);
 		}
 		fputs("</tr>\n", out);

@@ -52,6 +52,7 @@ static int put_summary(const struct npu_program *program, FILE *out)
 
 static int add_layer(struct json_object *object, const struct npu_program *program, u32 layer)
 {
+	char room[NPU_WHY_BYTES];
 	int err = 0;
 	u32 i;
 
@@ -60,7 +61,7 @@ static int add_layer(struct json_object *object, const struct npu_program *progr
 
 		err = add(object, c->name,
 			  c->number ? json_object_new_int64((int64_t)c->number(program, layer))
-				    : json_object_new_string(c->text(program, layer)));
+				    : json_object_new_string(c->text(program, layer, room)));
 	}
 	return err;
 }
@@ -99,6 +100,7 @@ static void put_csv_text(const char *text, FILE *out)
 
 static int put_layers_csv(const struct npu_program *program, FILE *out)
 {
+	char room[NPU_WHY_BYTES];
 	u32 layer, i;
 
 	for (i = 0; i < npu_column_count; i++)
@@ -113,7 +115,7 @@ static int put_layers_csv(const struct npu_program *program, FILE *out)
 			if (c->number)
 				fprintf(out, "%" PRIu64, c->number(program, layer));
 			else
-				put_csv_text(c->text(program, layer), out);
+				put_csv_text(c->text(program, layer, room), out);
 			if (i + 1 == npu_column_count)
 				fputc('\n', out);
 		}
@@ -151,12 +153,14 @@ int npu_report_write(const struct npu_program *program, const char *dir, struct 
 
 int npu_report_why(const struct npu_program *program, const char *layer, FILE *out)
 {
+	char why[NPU_WHY_BYTES];
 	int err = -ENOENT;
 	u32 i;
 
 	for (i = 0; i < program->net->layer_count; i++)
 		if (!strcmp(program->net->layer[i].name, layer)) {
-			fprintf(out, "%s: %s\n", layer, program->plan->layer[i].why);
+			npu_plan_why(program->net, program->plan, i, why, sizeof(why));
+			fprintf(out, "%s: %s\n", layer, why);
 			err = 0;
 		}
 	return err;
