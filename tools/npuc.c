@@ -1,0 +1,473 @@
+// SPDX-License-Identifier: MIT
+/*
+ * npuc: compile a network against a budget of on-chip memory, and show what came of it.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <json-c/json.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "common/tool.h"
+#include "npu_compiler.h"
+#include "report/report.h"
+
+#define NAME "npuc"
+
+static const char help[] =
+	"usage: npuc MODEL [-o OUT.npu] [OPTION]...\n"
+	"Compile a TensorFlow Lite model for an NPU and plan it for a budget of on-chip memory.\n"
+	"MODEL may also be a compiled file, or a list of layers (.tsv) for planning alone.\n"
+	"\n"
+	"  -o, --output FILE         write the compiled program\n"
+	"      --config NAME         hardware configuration (default nv_small; see "
+	"--list-configs)\n"
+	"      --cbuf-banks N        plan for N banks of the convolution buffer (default: all)\n"
+	"      --sram BYTES          on-chip memory behind the second memory interface\n"
+	"      --plan-only           write no program\n"
+	"\n"
+	"      --report DIR          write summary.json, layers.csv, layers.json and report.html\n"
+	"      --sweep PREFIX        plan for every number of banks: PREFIX.csv and PREFIX.svg\n"
+	"      --why LAYER           tell why a layer is split as it is\n"
+	"      --dump-graph[=FORMAT]      print the graph as it was read; FORMAT is text or dot\n"
+	"      --dump-optimized[=FORMAT]  print the layers after fusion\n"
+	"      --dump-plan[=FORMAT]       print the tasks\n"
+	"      --timing              measure planning again for every number of banks\n"
+	"      --json                print the summary as JSON\n"
+	"  -q, --quiet               print no summary\n"
+	"\n"
+	"      --list-configs        list hardware configurations\n"
+	"      --supported-ops       list which operators the NPU does (of --config)\n"
+	"      --help                print this\n"
+	"      --version             print the version\n"
+	"\n"
+	"Exit status: 0, 1 when something cannot be read, compiled or written, 2 for wrong "
+	"usage.\n";
+
+enum dump { DUMP_GRAPH, DUMP_OPTIMIZED, DUMP_PLAN, DUMP_COUNT };
+
+struct options {
+	const char *model;
+	const char *output;
+	const char *config_name;
+	const struct nvdla_config *config;
+	const char *banks_text;
+	const char *sram_text;
+	const char *report;
+	const char *sweep;
+	const char *why;
+	bool dump[DUMP_COUNT];
+	enum npu_dump_format format[DUMP_COUNT];
+	bool plan_only, timing, json, quiet, supported, list;
+};
+
+enum {
+	OPT_CONFIG = 256,
+	OPT_BANKS,
+	OPT_SRAM,
+	OPT_PLAN_ONLY,
+	OPT_REPORT,
+	OPT_SWEEP,
+	OPT_WHY,
+	OPT_DUMP_GRAPH,
+	OPT_DUMP_OPTIMIZED,
+	OPT_DUMP_PLAN,
+	OPT_TIMING,
+	OPT_JSON,
+	OPT_LIST,
+	OPT_SUPPORTED,
+	OPT_HELP,
+	OPT_VERSION
+};
+
+static const struct option long_options[] = {
+	{ "output", required_argument, NULL, 'o' },
+	{ "config", required_argument, NULL, OPT_CONFIG },
+	{ "cbuf-banks", required_argument, NULL, OPT_BANKS },
+	{ "sram", required_argument, NULL, OPT_SRAM },
+	{ "plan-only", no_argument, NULL, OPT_PLAN_ONLY },
+	{ "report", required_argument, NULL, OPT_REPORT },
+	{ "sweep", required_argument, NULL, OPT_SWEEP },
+	{ "why", required_argument, NULL, OPT_WHY },
+	{ "dump-graph", optional_argument, NULL, OPT_DUMP_GRAPH },
+	{ "dump-optimized", optional_argument, NULL, OPT_DUMP_OPTIMIZED },
+	{ "dump-plan", optional_argument, NULL, OPT_DUMP_PLAN },
+	{ "timing", no_argument, NULL, OPT_TIMING },
+	{ "json", no_argument, NULL, OPT_JSON },
+	{ "quiet", no_argument, NULL, 'q' },
+	{ "list-configs", no_argument, NULL, OPT_LIST },
+	{ "supported-ops", no_argument, NULL, OPT_SUPPORTED },
+	{ "help", no_argument, NULL, OPT_HELP },
+	{ "version", no_argument, NULL, OPT_VERSION },
+	{ 0 },
+};
+
+static bool parse_dump(struct options *o, enum dump which, const char *format)
+{
+	o->dump[which] = true;
+	o->format[which] = format && !strcmp(format, "dot") ? NPU_DUMP_DOT : NPU_DUMP_TEXT;
+	return !format || !strcmp(format, "dot") || !strcmp(format, "text");
+}
+
+/* Options with an argument that is only kept; NULL for others. */
+static const char **plain_option(struct options *o, int option)
+{
+	switch (option) {
+	case 'o':
+		return &o->output;
+	case OPT_CONFIG:
+		return &o->config_name;
+	case OPT_BANKS:
+		return &o->banks_text;
+	case OPT_SRAM:
+		return &o->sram_text;
+	case OPT_REPORT:
+		return &o->report;
+	case OPT_SWEEP:
+		return &o->sweep;
+	case OPT_WHY:
+		return &o->why;
+	default:
+		return NULL;
+	}
+}
+
+static bool *flag_option(struct options *o, int option)
+{
+	switch (option) {
+	case OPT_PLAN_ONLY:
+		return &o->plan_only;
+	case OPT_TIMING:
+		return &o->timing;
+	case OPT_JSON:
+		return &o->json;
+	case 'q':
+		return &o->quiet;
+	case OPT_LIST:
+		return &o->list;
+	case OPT_SUPPORTED:
+		return &o->supported;
+	default:
+		return NULL;
+	}
+}
+
+/* -1: go on; else the exit status. */
+static int parse(int argc, char **argv, struct options *o)
+{
+	int option;
+
+	while ((option = getopt_long(argc, argv, "o:q", long_options, NULL)) != -1) {
+		const char **text = plain_option(o, option);
+		bool *flag = flag_option(o, option);
+
+		if (text) {
+			*text = optarg;
+		} else if (flag) {
+			*flag = true;
+		} else if (option >= OPT_DUMP_GRAPH && option <= OPT_DUMP_PLAN) {
+			if (!parse_dump(o, (enum dump)(option - OPT_DUMP_GRAPH), optarg))
+				return tool_usage(NAME, "a dump is text or dot, not '%s'", optarg);
+		} else if (option == OPT_HELP) {
+			fputs(help, stdout);
+			return TOOL_OK;
+		} else if (option == OPT_VERSION) {
+			printf(NAME " %s\n", NPU_VERSION);
+			return TOOL_OK;
+		} else {
+			fprintf(stderr, "try: %s --help\n", NAME);
+			return TOOL_USAGE;
+		}
+	}
+	o->config = nvdla_config_find(o->config_name ? o->config_name : "nv_small");
+	if (!o->config)
+		return tool_error(NAME, "no configuration '%s'; see --list-configs",
+				  o->config_name);
+	if (o->list || o->supported)
+		return -1;
+	if (optind == argc)
+		return tool_usage(NAME, "which model?");
+	if (optind + 1 < argc)
+		return tool_usage(NAME, "one model at a time, not '%s' too", argv[optind + 1]);
+	o->model = argv[optind];
+	return -1;
+}
+
+static void list_configs(void)
+{
+	u32 i;
+
+	printf("%-20s %9s %5s %8s %12s\n", "CONFIGURATION", "MACs", "atom", "buffer", "banks");
+	for (i = 0; i < nvdla_config_count; i++) {
+		const struct nvdla_config *c = &nvdla_configs[i];
+
+		printf("%-20s %4u x %-3u %4u B %4u KiB %4u x %u KiB\n", c->name, c->atomic_c,
+		       c->atomic_k, c->atom, nvdla_cbuf_bytes(c) / 1024, c->banks,
+		       (u32)c->entry_bytes * c->entries / 1024);
+	}
+}
+
+/* ---- budget ---- */
+
+static int set_budget(const struct options *o, const struct nvdla_config *config,
+		      struct npu_budget *budget)
+{
+	u32 number;
+
+	if (o->banks_text) {
+		if (!tool_number(o->banks_text, 1, config->banks, &number))
+			return tool_error(NAME,
+					  "%s has 1 to %u banks of convolution buffer, not '%s'",
+					  config->name, config->banks, o->banks_text);
+		budget->banks = number;
+	}
+	if (o->sram_text) {
+		if (!tool_number(o->sram_text, 0, UINT32_MAX - 1, &number))
+			return tool_error(NAME, "'%s' is no number of bytes", o->sram_text);
+		budget->sram_bytes = number;
+	}
+	return TOOL_OK;
+}
+
+/* A compiled file brings its configuration and budget along. */
+static int load(const struct options *o, struct npu_program **program)
+{
+	struct npu_budget budget = npu_budget_full(o->config);
+	struct npu_diag diag = { 0 };
+	bool fresh = !o->banks_text && !o->sram_text;
+	int status = set_budget(o, o->config, &budget), error;
+
+	if (status)
+		return status;
+	error = o->config_name ? -EAGAIN : npu_program_load(o->model, NULL, NULL, program, &diag);
+	if (error) {
+		diag.text[0] = 0;
+		error = npu_program_load(o->model, o->config, &budget, program, &diag);
+	} else if (!fresh) {
+		budget = (*program)->plan->budget;
+		status = set_budget(o, (*program)->net->config, &budget);
+		error = status ? 0 : npu_program_replan(*program, &budget, &diag);
+		if (status || error) {
+			npu_program_free(*program);
+			*program = NULL;
+		}
+	}
+	return error ? tool_error(NAME, "%s", diag.text) : status;
+}
+
+/* ---- summary ---- */
+
+static u32 cpu_steps(const struct npu_program *program)
+{
+	u32 i, count = 0;
+
+	for (i = 0; i < program->step_count; i++)
+		count += program->step[i].cpu;
+	return count;
+}
+
+static u64 compulsory(const struct npu_program *program)
+{
+	u64 bytes = 0;
+	u32 i;
+
+	for (i = 0; i < program->net->layer_count; i++)
+		bytes += program->plan->layer[i].compulsory_bytes;
+	return bytes;
+}
+
+static void print_size(const char *name, u64 bytes)
+{
+	if (bytes < 100000)
+		printf("%s %llu B", name, (unsigned long long)bytes);
+	else
+		printf("%s %.2f MB", name, (double)bytes / 1e6);
+}
+
+static void print_summary(const struct options *o, const struct npu_program *program)
+{
+	const struct npu_plan *plan = program->plan;
+	const struct npu_net *net = program->net;
+	u32 i, cpu = cpu_steps(program);
+
+	printf("%s for %s, %u of %u banks\n", o->model, net->config->name, plan->budget.banks,
+	       net->config->banks);
+	printf("  layers   %u on the NPU in %u tasks and %u chains, %u on the CPU\n",
+	       net->layer_count - cpu, plan->task_count, program->step_count - cpu, cpu);
+	print_size("  DRAM    ", npu_cost_bytes(&plan->cost));
+	print_size(": features", plan->cost.feature_bytes);
+	print_size(", weights", plan->cost.weight_bytes);
+	print_size(", operands", plan->cost.operand_bytes);
+	print_size(", written", plan->cost.output_bytes);
+	print_size("; at least", compulsory(program));
+	printf("\n  cycles   %llu\n", (unsigned long long)plan->cost.cycles);
+	print_size("  memory   arena", plan->arena_bytes);
+	print_size(" (live at once", plan->arena_lower_bound);
+	print_size("), weights", net->weights_bytes);
+	printf("\n  time     compiled in %.1f ms, planned in %.0f us\n",
+	       (double)program->compile_ns / 1e6, (double)program->plan_ns / 1e3);
+	for (i = 0; i < net->layer_count; i++)
+		if (net->layer[i].kind == NPU_LAYER_CPU)
+			printf("  on the CPU: %s: %s\n", net->layer[i].name,
+			       net->layer[i].cpu_reason);
+	if (o->output && !o->plan_only)
+		printf("  wrote    %s\n", o->output);
+}
+
+static void add_number(struct json_object *object, const char *name, u64 value)
+{
+	json_object_object_add(object, name, json_object_new_int64((int64_t)value));
+}
+
+static int print_json(const struct options *o, const struct npu_program *program)
+{
+	const struct npu_plan *plan = program->plan;
+	struct json_object *object = json_object_new_object();
+	u32 cpu = cpu_steps(program);
+
+	if (!object)
+		return tool_error(NAME, "out of memory");
+	json_object_object_add(object, "model", json_object_new_string(o->model));
+	json_object_object_add(object, "config",
+			       json_object_new_string(program->net->config->name));
+	add_number(object, "banks", plan->budget.banks);
+	add_number(object, "layers", program->net->layer_count);
+	add_number(object, "cpu_steps", cpu);
+	add_number(object, "chains", program->step_count - cpu);
+	add_number(object, "tasks", plan->task_count);
+	add_number(object, "dram_bytes", npu_cost_bytes(&plan->cost));
+	add_number(object, "feature_bytes", plan->cost.feature_bytes);
+	add_number(object, "weight_bytes", plan->cost.weight_bytes);
+	add_number(object, "operand_bytes", plan->cost.operand_bytes);
+	add_number(object, "output_bytes", plan->cost.output_bytes);
+	add_number(object, "compulsory_bytes", compulsory(program));
+	add_number(object, "cycles", plan->cost.cycles);
+	add_number(object, "arena_bytes", plan->arena_bytes);
+	add_number(object, "arena_lower_bound", plan->arena_lower_bound);
+	add_number(object, "compile_us", program->compile_ns / 1000);
+	add_number(object, "replan_us", program->plan_ns / 1000);
+	puts(json_object_to_json_string_ext(object,
+					    JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED));
+	json_object_put(object);
+	return TOOL_OK;
+}
+
+/* ---- what else was asked for ---- */
+
+#define TIMING_RUNS 5
+
+/* Shortest of some runs for every number of banks; the plan of the budget asked for is restored. */
+static int print_timing(struct npu_program *program)
+{
+	const struct npu_budget wanted = program->plan->budget;
+	struct npu_budget budget = wanted;
+	struct npu_diag diag = { 0 };
+	u64 worst = 0;
+	u32 run;
+
+	printf("%5s %10s %8s\n", "banks", "replan us", "tasks");
+	for (budget.banks = program->net->config->banks; budget.banks; budget.banks--) {
+		u64 best = UINT64_MAX;
+
+		diag.text[0] = 0;
+		for (run = 0; run < TIMING_RUNS; run++) {
+			if (npu_program_replan(program, &budget, &diag))
+				break;
+			best = min(best, program->plan_ns);
+		}
+		if (run < TIMING_RUNS) {
+			printf("%5u %s\n", budget.banks, diag.text);
+			continue;
+		}
+		printf("%5u %10.1f %8u\n", budget.banks, (double)best / 1e3,
+		       program->plan->task_count);
+		worst = max(worst, best);
+	}
+	printf("slowest: %.1f us\n", (double)worst / 1e3);
+	diag.text[0] = 0;
+	return npu_program_replan(program, &wanted, &diag) ? tool_error(NAME, "%s", diag.text)
+							   : TOOL_OK;
+}
+
+static int sweep(const struct options *o, struct npu_program *program)
+{
+	struct npu_diag diag = { 0 };
+	char *csv = NULL, *svg = NULL;
+	int error = -ENOMEM;
+
+	if (asprintf(&csv, "%s.csv", o->sweep) < 0)
+		csv = NULL;
+	if (asprintf(&svg, "%s.svg", o->sweep) < 0)
+		svg = NULL;
+	if (csv && svg)
+		error = npu_sweep(program, csv, svg, &diag);
+	free(csv);
+	free(svg);
+	return error ? tool_error(NAME, "%s", diag.text[0] ? diag.text : strerror(-error))
+		     : TOOL_OK;
+}
+
+static void dump(const struct options *o, const struct npu_program *program)
+{
+	if (o->dump[DUMP_GRAPH] && program->net->graph)
+		npu_graph_dump(program->net->graph, o->format[DUMP_GRAPH], stdout);
+	if (o->dump[DUMP_OPTIMIZED])
+		npu_net_dump(program->net, o->format[DUMP_OPTIMIZED], stdout);
+	if (o->dump[DUMP_PLAN])
+		npu_plan_dump(program->net, program->plan, o->format[DUMP_PLAN], stdout);
+}
+
+/* What is printed is what was asked for; the summary is for who asked for nothing. */
+static bool wants_summary(const struct options *o)
+{
+	return !o->quiet && !o->json && !o->why && !o->timing && !o->dump[DUMP_GRAPH] &&
+	       !o->dump[DUMP_OPTIMIZED] && !o->dump[DUMP_PLAN];
+}
+
+static int run(const struct options *o, struct npu_program *program)
+{
+	struct npu_diag diag = { 0 };
+	int status = TOOL_OK;
+
+	if (o->why && npu_report_why(program, o->why, stdout))
+		return tool_error(NAME, "%s: no layer '%s'", o->model, o->why);
+	dump(o, program);
+	if (o->report && npu_report_write(program, o->report, &diag))
+		return tool_error(NAME, "%s", diag.text);
+	if (o->sweep)
+		status = sweep(o, program);
+	if (!status && o->timing)
+		status = print_timing(program);
+	if (!status && o->output && !o->plan_only && npu_program_save(program, o->output, &diag))
+		return tool_error(NAME, "%s", diag.text);
+	if (!status && o->json)
+		status = print_json(o, program);
+	if (!status && wants_summary(o))
+		print_summary(o, program);
+	return status;
+}
+
+int main(int argc, char **argv)
+{
+	struct npu_program *program = NULL;
+	struct options o = { 0 };
+	int status = parse(argc, argv, &o);
+
+	if (status >= 0)
+		return status;
+	if (o.list)
+		list_configs();
+	else if (o.supported)
+		npu_supported_ops(o.config, stdout);
+	if (o.list || o.supported)
+		return TOOL_OK;
+	status = load(&o, &program);
+	if (!status)
+		status = run(&o, program);
+	npu_program_free(program);
+	if (fflush(stdout) && !status)
+		status = tool_error(NAME, "standard output: %s", strerror(errno));
+	return status;
+}
