@@ -31,6 +31,7 @@ struct player {
 	char *log;
 	size_t log_size;
 	FILE *log_file;
+	u64 marked_cycles, marked_read, marked_written; /* counters at the last mark */
 	u64 first_enable, last_enable; /* cycles of enabling writes; 0: none yet */
 	u64 ended; /* cycle of the last interrupt of SDP, PDP or CDP */
 };

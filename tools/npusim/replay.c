@@ -339,9 +339,6 @@ int npusim_run_script(const struct npusim_replay_options *options, const char *p
 		error = trace_play(&p, path);
 	else
 		error = script_play(&p, path);
-	fflush(p.log_file);
-	if (p.log && p.log[0] && p.out)
-		fputs(p.log, p.out);
 	if (npusim_fault(p.sim)->error)
 		player_fail(&p, "%s", npusim_diagnosis(p.sim));
 	if (p.reason[0]) {

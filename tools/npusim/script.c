@@ -97,11 +97,14 @@ static int do_write(struct player *p, char **word)
 
 static int do_read(struct player *p, char **word)
 {
-	u32 reg;
+	u32 reg, value;
 
 	if (number32(p, word[1], &reg))
 		return -EINVAL;
-	fprintf(p->log_file, "r 0x%04x = 0x%08x\n", reg, npusim_read(p->sim, reg));
+	value = npusim_read(p->sim, reg);
+	fprintf(p->log_file, "r 0x%04x = 0x%08x\n", reg, value);
+	if (p->out)
+		fprintf(p->out, "r 0x%04x = 0x%08x\n", reg, value);
 	return 0;
 }
 
@@ -120,8 +123,7 @@ static int timeout(struct player *p, const char *what, u32 mask)
 			    npusim_diagnosis(p->sim));
 	fprintf(p->log_file, "TIMEOUT %s 0x%x\n", what, mask);
 	if (p->out)
-		fprintf(p->out, "# %s:%u: never ends: %s\n", p->script, p->line,
-			npusim_diagnosis(p->sim));
+		fprintf(p->out, "TIMEOUT %s 0x%x # %s\n", what, mask, npusim_diagnosis(p->sim));
 	return 0;
 }
 
@@ -160,20 +162,27 @@ static int do_run(struct player *p, char **word)
 static int do_cycles(struct player *p, char **word)
 {
 	if (p->out)
-		fprintf(p->out, "# cycles %llu\n", (unsigned long long)npusim_now(p->sim));
+		fprintf(p->out, "cycles %llu\n", (unsigned long long)npusim_now(p->sim));
 	return 0;
 }
 
+/* Cycles and bytes since the mark before. */
 static int do_mark(struct player *p, char **word)
 {
+	u64 cycles = npusim_now(p->sim), read, written;
 	struct npusim_counters c;
 
 	npusim_counters(p->sim, &c);
+	read = npusim_bytes_read(&c);
+	written = npusim_bytes_written(&c);
 	if (p->out)
-		fprintf(p->out, "# mark %s cycles %llu read %llu write %llu\n", word[1],
-			(unsigned long long)npusim_now(p->sim),
-			(unsigned long long)npusim_bytes_read(&c),
-			(unsigned long long)npusim_bytes_written(&c));
+		fprintf(p->out, "mark %s cycles %llu read %llu write %llu\n", word[1],
+			(unsigned long long)(cycles - p->marked_cycles),
+			(unsigned long long)(read - p->marked_read),
+			(unsigned long long)(written - p->marked_written));
+	p->marked_cycles = cycles;
+	p->marked_read = read;
+	p->marked_written = written;
 	return 0;
 }
 
