@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Fuzzer of compiled files: whatever is accepted can be planned, emitted and printed, and written
+ * again to a file that is read as the same.
+ */
+#include "program.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+int LLVMFuzzerTestOneInput(const u8 *data, size_t bytes);
+
+static void print_all(const struct npu_program *program, FILE *out)
+{
+	npu_graph_dump(program->net->graph, NPU_DUMP_DOT, out);
+	npu_net_dump(program->net, NPU_DUMP_TEXT, out);
+	npu_plan_dump(program->net, program->plan, NPU_DUMP_TEXT, out);
+}
+
+static void check_rewrite(const struct npu_program *program)
+{
+	struct npu_program *again;
+	struct npu_diag diag = { 0 };
+	size_t bytes;
+	void *data;
+
+	if (npu_file_encode(program->net, &program->plan->budget, &data, &bytes, &diag))
+		abort();
+	if (npu_program_load_memory(data, bytes, "again", NULL, NULL, &again, &diag)) {
+		fprintf(stderr, "%s\n", diag.text);
+		abort();
+	}
+	npu_program_free(again);
+	free(data);
+}
+
+int LLVMFuzzerTestOneInput(const u8 *data, size_t bytes)
+{
+	static FILE *nowhere;
+	struct npu_program *program;
+	struct npu_diag diag = { 0 };
+	u8 *copy;
+
+	if (!nowhere)
+		nowhere = fopen("/dev/null", "w");
+	if (!npu_file_is_compiled(data, bytes))
+		return 0;
+	copy = malloc(bytes);
+	if (!copy)
+		return 0;
+	memcpy(copy, data, bytes);
+	/* The length in the header is a check against truncation; the fuzzer need not learn it. */
+	memcpy(copy + 8, &(u64){ bytes }, sizeof(u64));
+	if (!npu_program_load_memory(copy, bytes, "input", NULL, NULL, &program, &diag)) {
+		if (npu_plan_verify(program->net, program->plan, &diag)) {
+			fprintf(stderr, "%s\n", diag.text);
+			abort();
+		}
+		print_all(program, nowhere);
+		check_rewrite(program);
+		npu_program_free(program);
+	}
+	free(copy);
+	return 0;
+}
