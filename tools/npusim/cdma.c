@@ -194,17 +194,23 @@ static u64 weight_beats_beside(const struct npusim *sim)
 	return entries * sim->config->entry_bytes / sim->config->dbb_bytes;
 }
 
+/* Beats of one line of one surface, or of a line of pixels. */
+static u32 line_width(const struct npusim *sim, const struct feature *f)
+{
+	if (cdma_mode(sim) == SIM_MODE_PIXEL)
+		return sim_pixel_line_beats(sim) / sim->config->dbb_bytes;
+	return f->width;
+}
+
 /* Cycles for @count of the @rows lines. */
 static u64 line_cycles(const struct npusim *sim, const struct feature *f, u32 rows, u32 count,
 		       u64 weight_beats)
 {
-	u32 width = f->width, surfaces = f->surfaces;
+	bool pixel = cdma_mode(sim) == SIM_MODE_PIXEL;
 
-	if (cdma_mode(sim) == SIM_MODE_PIXEL) {
-		width = sim_pixel_line_beats(sim) / sim->config->dbb_bytes;
-		surfaces = 1;
-	}
-	return sim_data_cycles(sim, width, surfaces, rows, weight_beats) * count / rows;
+	return sim_data_cycles(sim, line_width(sim, f), pixel ? 1 : f->surfaces, rows,
+			       weight_beats) *
+	       count / rows;
 }
 
 /* Fetch grain after grain while entries are free; true when something moved. */
@@ -217,6 +223,7 @@ static bool data_step(struct npusim *sim)
 	u32 start = c->rows_fetched;
 	u64 weight_beats = weight_beats_beside(sim), waited;
 
+	c->dat_share_256 = sim_data_share_256(sim, line_width(sim, &f));
 	sim->dma_group = sim->unit[SIM_CDMA].consumer;
 	while (c->rows_fetched < rows) {
 		u32 count = min(data_grain(sim), rows - c->rows_fetched), y;
@@ -380,16 +387,19 @@ static u32 room_for_weights(struct npusim *sim, u32 size)
 	}
 }
 
-/* Cycles for @entries from wt_front on: every other turn while data are read. */
+/* Cycles for @entries from wt_front on: in turns with the data while they are read. */
 static u64 weight_cycles(const struct npusim *sim, u32 entries)
 {
 	const struct sim_conv *c = &sim->conv;
 	u64 beats = (u64)entries * sim->config->entry_bytes / sim->config->dbb_bytes;
-	u64 beat_256 = sim_beat_cycles_256(sim), slow = 0;
+	u64 beat_256 = sim_beat_cycles_256(sim), slow = 0, window;
 
-	if (shared_port(sim) && c->wt_front >= c->dat_since && c->wt_front < c->dat_front)
-		slow = min(beats, ((c->dat_front - c->wt_front) << 8) / (2 * beat_256));
-	return (beats + slow) * beat_256 >> 8;
+	if (shared_port(sim) && c->wt_front + SIM_WEIGHTS_AHEAD >= c->dat_since &&
+	    c->wt_front < c->dat_front) {
+		window = ((c->dat_front - c->wt_front) << 8) / beat_256;
+		slow = min(beats, (window << 8) / (256 + c->dat_share_256));
+	}
+	return (beats + (slow * c->dat_share_256 >> 8)) * beat_256 >> 8;
 }
 
 bool sim_cdma_weights(struct npusim *sim)

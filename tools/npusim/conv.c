@@ -363,8 +363,11 @@ static int job_memory(struct npusim *sim, struct conv_job *j)
 	return 0;
 }
 
-/* SDP takes atoms, delivered until @when; the interrupt comes with the last one. */
-static void deliver(struct npusim *sim, u64 when)
+/*
+ * SDP takes atoms, delivered until @when; the interrupt comes with the last one.  From @bus_free
+ * on, nothing but SDP uses the bus.
+ */
+static void deliver(struct npusim *sim, u64 when, u64 bus_free)
 {
 	struct sim_conv *c = &sim->conv;
 	u32 k_max = sim->config->atomic_k;
@@ -376,7 +379,7 @@ static void deliver(struct npusim *sim, u64 when)
 		.lanes = k_max,
 		.data = c->left,
 	};
-	u64 taken = sim_post_flying(sim, &flying, when);
+	u64 taken = sim_post_flying(sim, &flying, when, bus_free);
 
 	c->left_atoms -= taken;
 	memmove(c->left, c->left + taken * k_max, (size_t)c->left_atoms * k_max * sizeof(s32));
@@ -443,7 +446,7 @@ static void conv_run(struct npusim *sim, bool sdp)
 	c->left_intr = j.done_groups == j.s.groups;
 	c->left_group = sim->unit[SIM_CACC].consumer;
 	if (sdp)
-		deliver(sim, max(j.clock.deliver, sim->now));
+		deliver(sim, max(j.clock.deliver, sim->now), max(c->kernels_ready, sim->now));
 
 	if (j.done_groups < j.s.groups) {
 		sim_hang(sim, "CSC", "waits for the weights of kernel group %u of %u",
@@ -500,11 +503,12 @@ static bool fits_cacc(const struct npusim *sim)
 static bool deliver_left(struct npusim *sim)
 {
 	struct sim_conv *c = &sim->conv;
+	u64 end;
 
 	if (!c->left_atoms || !sim_post_flying_ready(sim) || sim_post_atoms(sim) > c->left_atoms)
 		return false;
-	deliver(sim,
-		max(c->left_when, sim->now + (c->left_atoms * sim_post_rate(sim).atom_256 >> 8)));
+	end = max(c->left_when, sim->now + (c->left_atoms * sim_post_rate(sim).atom_256 >> 8));
+	deliver(sim, end, sim->now);
 	return true;
 }
 

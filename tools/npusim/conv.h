@@ -115,6 +115,15 @@ u32 sim_cdma_head(const struct npusim *sim, bool weights);
 u64 sim_beat_cycles_256(const struct npusim *sim);
 
 /*
+ * Beats of data, times 256, for each beat of weights while both are read: the bus takes a burst
+ * from each in turn, and a line's last burst may be short.
+ */
+u32 sim_data_share_256(const struct npusim *sim, u32 width);
+
+/* CDMA's weight side has its first beat so many cycles before its data side. */
+#define SIM_WEIGHTS_AHEAD 24
+
+/*
  * Cycles from the first to the last atom of @rows lines of input, while @weight_beats are read
  * through the same port in turns.
  */

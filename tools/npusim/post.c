@@ -150,36 +150,74 @@ static void run_pdp_flying(struct npusim *sim, const struct sim_cube8 *cube, u64
 	finish(sim, &pdp, false, from + sim_pdp_cycles(sim, regs, NULL, until - from), &stats);
 }
 
-/* @until: cycle of SDP's interrupt in memory mode. */
-static u64 run_sdp(struct npusim *sim, const struct sim_cube32 *flying, u64 delivered)
+/* Bytes that SDP and PDP have moved so far. */
+static u64 post_bytes(const struct npusim *sim)
+{
+	u64 sum = 0;
+	u32 i;
+
+	for (i = NPUSIM_SDP_READ; i <= NPUSIM_PDP_WRITE; i++)
+		sum += sim->counters.bytes[i];
+	return sum;
+}
+
+/* Cycles that the memory's bandwidth allows @bytes in; 0: no limit. */
+static u64 bandwidth_cycles(const struct npusim *sim, u64 bytes)
+{
+	u32 rate = sim->options.bytes_per_cycle;
+
+	return rate ? bytes / rate : 0;
+}
+
+/* What CACC delivers to SDP, and when; NULL: SDP reads its input from memory. */
+struct delivery {
+	const struct sim_cube32 *cube;
+	u64 delivered, bus_free;
+};
+
+/* The cycle of SDP's interrupt; @bytes: what it has moved. */
+static u64 sdp_end(const struct npusim *sim, const struct npusim_regs *regs,
+		   const struct npusim_regs *rdma, const struct delivery *from, u64 bytes)
+{
+	u64 end;
+
+	if (!from)
+		return sim->now + sim_sdp_cycles(sim, regs, rdma);
+	end = from->delivered + sim_sdp_flying_rate(sim, regs, rdma).tail;
+	return max(end, from->bus_free + bandwidth_cycles(sim, bytes));
+}
+
+static void run_sdp(struct npusim *sim, const struct delivery *from)
 {
 	const struct npusim_regs *regs = sim_unit_start(sim, SIM_SDP);
 	bool needs = sim_sdp_needs_rdma(sim, regs);
 	const struct npusim_regs *rdma = start_rdma(sim, &sdp, needs);
 	struct sim_task_stats stats = { 0 };
 	struct sim_cube8 cube = { 0 };
-	u64 atoms = sim_sdp_atoms(sim, regs), until;
+	u64 bytes = post_bytes(sim), end;
 	int error;
 
 	sim->dma_group = regs->group;
-	error = sim_sdp_run(sim, regs, rdma, flying, sdp_to_pdp(regs) ? &cube : NULL, &stats);
-	if (flying)
-		until = delivered + sim_sdp_flying_rate(sim, regs, rdma).tail;
-	else
-		until = sim->now + sim_sdp_cycles(sim, regs, rdma);
+	error = sim_sdp_run(sim, regs, rdma, from ? from->cube : NULL,
+			    sdp_to_pdp(regs) ? &cube : NULL, &stats);
+	end = sdp_end(sim, regs, rdma, from, post_bytes(sim) - bytes);
 	if (error < 0)
 		sim_hang(sim, "SDP", "ran out of the model's memory");
 	if (!error)
-		finish(sim, &sdp, needs, until, &stats);
+		finish(sim, &sdp, needs, end, &stats);
 	if (sdp_to_pdp(regs) && error >= 0)
-		run_pdp_flying(sim, &cube, sim->now, until);
+		run_pdp_flying(sim, &cube, sim->now, end);
 	free(cube.data);
-	return flying ? min(atoms, flying->atoms) : 0;
 }
 
-u64 sim_post_flying(struct npusim *sim, const struct sim_cube32 *flying, u64 delivered)
+u64 sim_post_flying(struct npusim *sim, const struct sim_cube32 *flying, u64 delivered,
+		    u64 bus_free)
 {
-	return run_sdp(sim, flying, delivered);
+	const struct delivery from = { flying, delivered, bus_free };
+	u64 atoms = sim_post_atoms(sim);
+
+	run_sdp(sim, &from);
+	return min(atoms, flying->atoms);
 }
 
 static bool pdp_step(struct npusim *sim)
@@ -237,7 +275,7 @@ bool sim_post_step(struct npusim *sim)
 
 	moved |= cdp_step(sim);
 	if (sdp_ready(sim, false)) {
-		run_sdp(sim, NULL, 0);
+		run_sdp(sim, NULL);
 		moved = true;
 	}
 	return moved;

@@ -17,7 +17,11 @@ u64 sim_post_since(const struct npusim *sim);
 /* How fast SDP will take atoms from CACC. */
 struct sim_sdp_rate sim_post_rate(const struct npusim *sim);
 
-/* Run SDP (and PDP) on what CACC delivers until @delivered; returns the atoms that SDP took. */
-u64 sim_post_flying(struct npusim *sim, const struct sim_cube32 *flying, u64 delivered);
+/*
+ * Run SDP (and PDP) on what CACC delivers until @delivered; returns the atoms that SDP took.
+ * From @bus_free on the bus is theirs alone.
+ */
+u64 sim_post_flying(struct npusim *sim, const struct sim_cube32 *flying, u64 delivered,
+		    u64 bus_free);
 
 #endif /* NPUSIM_POST_H */

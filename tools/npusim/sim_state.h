@@ -126,6 +126,7 @@ struct sim_conv {
 	u32 weights_requested; /* atoms asked for, some of which may wait for room */
 	u32 groups_fetched; /* kernel groups announced to CSC */
 	u64 dat_since; /* cycle since which data are read without a break */
+	u32 dat_share_256; /* its beats for each beat of weights, times 256 */
 	u64 dat_front; /* cycle at which the data fetch has come so far */
 	u64 wt_front;
 
@@ -184,6 +185,7 @@ struct npusim {
 	struct sim_conv conv;
 	struct sim_lut sdp_lut;
 	struct sim_lut cdp_lut;
+	struct sim_pdp_left pdp_left;
 
 	/* What a unit that never ends has said, by unit. */
 	char hang[SIM_UNITS][160];

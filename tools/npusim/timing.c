@@ -7,7 +7,7 @@
 
 /* From CDMA's enable, or the agreement on banks, to the first beat in CBUF, without latency. */
 #define HEAD_DATA 52
-#define HEAD_WEIGHTS 28
+#define HEAD_WEIGHTS (HEAD_DATA - SIM_WEIGHTS_AHEAD)
 
 /* From the package that ends a stripe to the first atom at SDP. */
 #define PACKAGE_TO_SDP 40
@@ -42,9 +42,17 @@ static u64 accept_cycles(u32 width, u32 surfaces, u64 rows)
 	return rows * (fast * (width + 1) + slow * (width + width / 2));
 }
 
+u32 sim_data_share_256(const struct npusim *sim, u32 width)
+{
+	u32 burst = sim->config->burst;
+
+	return 256 * width / ((width + burst - 1) / burst * burst);
+}
+
 u64 sim_data_cycles(const struct npusim *sim, u32 width, u32 surfaces, u64 rows, u64 weight_beats)
 {
-	u64 beats = (u64)width * surfaces * rows, shared = min(beats, weight_beats);
+	u64 beats = (u64)width * surfaces * rows;
+	u64 shared = min((beats << 8) / sim_data_share_256(sim, width), weight_beats);
 	u64 bus = (beats + shared) * sim_beat_cycles_256(sim) >> 8;
 
 	return max(bus, accept_cycles(width, surfaces, rows) + shared / 2);
