@@ -122,7 +122,7 @@ size_t nvdla_chain_storage_bytes(const void *stream, size_t bytes);
  * @config: the device
  * @stream: untrusted words; must stay as they are while @chain is used
  * @bytes: of @stream
- * @storage: 8-byte aligned, becomes @chain->task
+ * @storage: 8-byte aligned; @chain->task lies in it, and scratch space of this call
  * @storage_bytes: at least nvdla_chain_storage_bytes()
  * @chain: result
  * @error: where not NULL, filled when the stream is refused
@@ -138,8 +138,8 @@ int nvdla_chain_validate(const struct nvdla_config *config, const void *stream, 
 			 struct nvdla_chain_error *error);
 
 /**
- * nvdla_chain_error_text() - "task 3 (layer 7): CDMA.D_BANK: must be: data and weight banks that
- * there are (is 40, rule 32)"
+ * nvdla_chain_error_text() - "task 3 (layer 7): CDMA.D_BANK: data and weight banks that there
+ * are: 40 > 32"
  *
  * Always terminates @text (where @size > 0); cuts what does not fit.
  */

@@ -79,13 +79,11 @@ void nvdla_chain_error_text(const struct nvdla_chain_error *error, char *text, s
 		put_reg(&t, error->reg);
 		put(&t, ": ");
 	}
-	put(&t, "must be: ");
 	put(&t, error->rule ? error->rule : "valid");
 	if (error->value == error->limit)
 		return;
-	put(&t, " (is ");
+	put(&t, ": ");
 	put_u64(&t, error->value);
-	put(&t, ", rule ");
+	put(&t, error->value > error->limit ? " > " : " < ");
 	put_u64(&t, error->limit);
-	put(&t, ")");
 }

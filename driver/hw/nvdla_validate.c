@@ -10,15 +10,15 @@
 /* The entries of look-up tables LE and LO. */
 static const u32 lut_entries[] = { 65, 257 };
 
-/* What is carried from task to task of a chain. */
+/* What is carried from task to task of a chain; too large for a kernel's stack. */
 struct walk {
 	struct nvdla_chain *chain;
 	struct nvdla_conv_state conv;
 	u32 tables; /* bit (2 * CDP + table): loaded in this chain */
-	u32 last_units; /* of the task before */
-	u32 last_done;
-	u32 last_count; /* its DMA streams */
-	struct nvdla_chain_access last[NVDLA_CHAIN_MAX_ACCESSES];
+	u32 last_done; /* of the task before */
+	struct nvdla_access_list
+		list[2]; /* DMA of this task and the one before, by number modulo 2 */
+	struct nvdla_chain_access access[2][NVDLA_CHAIN_MAX_ACCESSES];
 };
 
 int nvdla_refuse(const struct nvdla_task_view *v, u32 reg, const char *rule, u64 value, u64 limit)
@@ -473,13 +473,15 @@ static int check_luts(const struct nvdla_task_view *v, struct walk *w,
  * May the task run while the one before does?  It must not read what that one writes.  What both
  * write, or the other one reads, is in order by itself where the same unit writes last in both.
  */
-static bool independent(const struct walk *w, const struct nvdla_access_list *list, u32 done)
+static bool independent(const struct walk *w, u32 task, u32 done)
 {
+	const struct nvdla_access_list *last = &w->list[~task & 1], *list = &w->list[task & 1];
 	u32 i, k;
 
-	for (i = 0; i < w->last_count; i++) {
+	for (i = 0; i < last->count; i++) {
 		for (k = 0; k < list->count; k++) {
-			const struct nvdla_chain_access *a = &w->last[i], *b = &list->access[k];
+			const struct nvdla_chain_access *a = &last->access[i],
+							*b = &list->access[k];
 
 			if (a->region != b->region || !(a->write || b->write))
 				continue;
@@ -496,10 +498,11 @@ static int check_task(struct nvdla_task_view *v, struct walk *w, size_t offset)
 {
 	struct nvdla_chain *chain = w->chain;
 	struct nvdla_chain_task_info *info = &chain->task[v->index];
-	struct nvdla_chain_access access[NVDLA_CHAIN_MAX_ACCESSES];
-	struct nvdla_access_list list = { .access = access };
+	struct nvdla_access_list *list = &w->list[v->index & 1];
 	int err;
 
+	list->access = w->access[v->index & 1];
+	list->count = 0;
 	if (v->addr_count > NVDLA_CHAIN_MAX_ACCESSES)
 		return nvdla_refuse(v, NVDLA_CHAIN_NO_REG, "addresses of the task's DMA only",
 				    v->addr_count, NVDLA_CHAIN_MAX_ACCESSES);
@@ -515,20 +518,18 @@ static int check_task(struct nvdla_task_view *v, struct walk *w, size_t offset)
 	if (!err)
 		err = check_equal(v);
 	if (!err)
-		err = list_accesses(v, &list, &w->conv, info);
+		err = list_accesses(v, list, &w->conv, info);
 	if (!err)
-		err = check_addresses(v, chain, &list);
+		err = check_addresses(v, chain, list);
 	if (!err)
 		err = check_luts(v, w, info);
 	if (err)
 		return err;
-	grow_regions(chain, &list);
+	grow_regions(chain, list);
 	chain->banks = max(chain->banks, (u32)info->data_banks + info->weight_banks);
-	if (v->index && !(info->flags & NVDLA_TASK_LUT) && independent(w, &list, info->done))
+	if (v->index && !(info->flags & NVDLA_TASK_LUT) && independent(w, v->index, info->done))
 		info->flags |= NVDLA_TASK_OVERLAPS;
 	w->last_done = info->done;
-	w->last_count = list.count;
-	memcpy(w->last, access, list.count * sizeof(access[0]));
 	return 0;
 }
 
@@ -586,6 +587,11 @@ static int check_header(const struct nvdla_task_view *v, const u8 *p, size_t byt
 	return 0;
 }
 
+static size_t tasks_bytes(u32 tasks)
+{
+	return ROUND_UP_8(tasks * sizeof(struct nvdla_chain_task_info));
+}
+
 size_t nvdla_chain_storage_bytes(const void *stream, size_t bytes)
 {
 	u32 tasks;
@@ -595,7 +601,7 @@ size_t nvdla_chain_storage_bytes(const void *stream, size_t bytes)
 	tasks = nvdla_le32((const u8 *)stream + offsetof(struct nvdla_chain_header, task_count));
 	if (!tasks || tasks > NVDLA_CHAIN_MAX_TASKS)
 		return 0;
-	return ROUND_UP_8(tasks * sizeof(struct nvdla_chain_task_info));
+	return tasks_bytes(tasks) + sizeof(struct walk);
 }
 
 int nvdla_chain_validate(const struct nvdla_config *config, const void *stream, size_t bytes,
@@ -603,7 +609,7 @@ int nvdla_chain_validate(const struct nvdla_config *config, const void *stream, 
 			 struct nvdla_chain_error *error)
 {
 	struct nvdla_task_view v = { .cfg = config, .index = NVDLA_CHAIN_NO_TASK, .error = error };
-	struct walk w = { .chain = chain };
+	struct walk *w;
 	size_t offset = sizeof(struct nvdla_chain_header);
 	u32 i;
 	int err;
@@ -623,6 +629,9 @@ int nvdla_chain_validate(const struct nvdla_config *config, const void *stream, 
 			     nvdla_chain_storage_bytes(stream, bytes));
 		return -ENOSPC;
 	}
+	w = (struct walk *)((u8 *)storage + tasks_bytes(chain->task_count));
+	memset(w, 0, sizeof(*w));
+	w->chain = chain;
 	for (i = 0; i < chain->task_count; i++) {
 		size_t end = offset;
 
@@ -630,7 +639,7 @@ int nvdla_chain_validate(const struct nvdla_config *config, const void *stream, 
 		v.label = 0;
 		err = open_task(&v, chain, offset, &end);
 		if (!err)
-			err = check_task(&v, &w, offset);
+			err = check_task(&v, w, offset);
 		if (err)
 			return err;
 		offset = end;
@@ -638,7 +647,7 @@ int nvdla_chain_validate(const struct nvdla_config *config, const void *stream, 
 	if (offset != bytes)
 		return nvdla_refuse(&v, NVDLA_CHAIN_NO_REG, "no bytes behind the last task",
 				    bytes - offset, 0);
-	return check_end(&v, &w);
+	return check_end(&v, w);
 }
 
 u32 nvdla_chain_accesses(const struct nvdla_chain *chain, u32 task,

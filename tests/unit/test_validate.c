@@ -14,7 +14,7 @@
 #include "nvdla_chain_check.h"
 #include "nvdla_rules.h"
 
-static u64 storage[64];
+static u64 storage[512];
 
 static int validate(const char *config, const struct chain_build *b, struct nvdla_chain *chain,
 		    struct nvdla_chain_error *error)
@@ -453,7 +453,7 @@ static int two_convs(const struct conv_shape *first, const struct conv_shape *se
 {
 	const struct nvdla_config *cfg = nvdla_config_find("nv_small");
 	static struct chain_build b;
-	static u64 keep[32];
+	static u64 keep[512];
 	static u8 stream[8192];
 	int err;
 
@@ -960,18 +960,18 @@ static void test_error_text(void **state)
 	char text[64], small[12];
 
 	nvdla_chain_error_text(&error, text, sizeof(text));
-	assert_string_equal(text, "task 3 (layer 7): CDMA.D_BANK: must be: banks (is 40, rule 32)");
+	assert_string_equal(text, "task 3 (layer 7): CDMA.D_BANK: banks: 40 > 32");
 	nvdla_chain_error_text(&error, small, sizeof(small));
 	assert_string_equal(small, "task 3 (lay");
 	error = (struct nvdla_chain_error){ 0, 0, 0x3fffc, "known", 18446744073709551615ull, 0 };
 	nvdla_chain_error_text(&error, text, sizeof(text));
 	assert_string_equal(text,
-			    "task 0 (layer 0): register 0x0003fffc: must be: known (is 18446");
+			    "task 0 (layer 0): register 0x0003fffc: known: 18446744073709551");
 	error = (struct nvdla_chain_error){ NVDLA_CHAIN_NO_TASK, 0,
 					    NVDLA_CHAIN_NO_REG,	 "a chain",
 					    10000000000ull,	 9999999999ull };
 	nvdla_chain_error_text(&error, text, sizeof(text));
-	assert_string_equal(text, "header: must be: a chain (is 10000000000, rule 9999999999)");
+	assert_string_equal(text, "header: a chain: 10000000000 > 9999999999");
 	nvdla_chain_error_text(&error, text, 0);
 }
 
