@@ -74,20 +74,42 @@ static u32 safe_pixels(const struct npu_cube *cube, u32 y, u32 first)
 	return (u32)min(safe - before, (u64)cube->w);
 }
 
+/*
+ * Pieces of @keep lanes, and zeros behind them up to @width bytes, which is a constant
+ * where this is called: what is left of a column is written at once.
+ */
+static inline __attribute__((always_inline)) void widen(u8 *to, size_t to_step, const u8 *from,
+							size_t from_step, u32 count, v8 keep,
+							v8 flip, size_t width)
+{
+	u32 x;
+	v8 v;
+
+	for (x = 0; x < count; x++) {
+		memcpy(&v, from, sizeof(v));
+		v = (v & keep) ^ flip;
+		memcpy(to, &v, sizeof(v));
+		memset(to + sizeof(v), 0, width - sizeof(v));
+		to += to_step;
+		from += from_step;
+	}
+}
+
+/* @width: bytes to write, 8, 16 or 32, of which @lanes (at most eight) come from the tensor. */
 static void piece_to_feature(u8 *to, const u8 *from, const struct npu_cube *cube, u32 lanes,
-			     u32 safe, u8 flip)
+			     u32 width, u32 safe, u8 flip)
 {
 	const v8 keep = lane_mask(lanes), mask = (flip - (v8){ 0 }) & keep;
 	u32 x, i;
-	v8 v;
 
-	for (x = 0; x < safe; x++) {
-		memcpy(&v, from + (size_t)x * cube->c, sizeof(v));
-		v = (v & keep) ^ mask;
-		memcpy(to + (size_t)x * cube->atom, &v, sizeof(v));
-	}
-	for (; x < cube->w; x++)
-		for (i = 0; i < PIECE; i++)
+	if (width == 32)
+		widen(to, cube->atom, from, cube->c, safe, keep, mask, 32);
+	else if (width == 16)
+		widen(to, cube->atom, from, cube->c, safe, keep, mask, 16);
+	else
+		widen(to, cube->atom, from, cube->c, safe, keep, mask, 8);
+	for (x = safe; x < cube->w; x++)
+		for (i = 0; i < width; i++)
 			to[(size_t)x * cube->atom + i] =
 				i < lanes ? from[(size_t)x * cube->c + i] ^ flip : 0;
 }
@@ -104,16 +126,21 @@ static void zero_piece(u8 *to, const struct npu_cube *cube)
 static void partial_to_feature(u8 *to, const u8 *from, const struct npu_cube *cube, u32 y,
 			       u32 first, u8 flip)
 {
-	u32 lane, channel;
+	u32 lane, channel, width, rest;
 
-	for (lane = 0; lane < cube->atom; lane += PIECE) {
+	for (lane = 0; lane < cube->atom; lane += width) {
 		channel = first + lane;
-		if (channel >= cube->c)
+		rest = cube->atom - lane;
+		width = PIECE;
+		if (channel >= cube->c) {
 			zero_piece(to + lane, cube);
-		else
-			piece_to_feature(to + lane, from + lane, cube,
-					 min(cube->c - channel, PIECE),
-					 safe_pixels(cube, y, channel), flip);
+			continue;
+		}
+		/* The last piece takes the zeros behind it along where they make a vector. */
+		if (cube->c - channel <= PIECE && (rest == 16 || rest == 32))
+			width = rest;
+		piece_to_feature(to + lane, from + lane, cube, min(cube->c - channel, PIECE), width,
+				 safe_pixels(cube, y, channel), flip);
 	}
 }
 
