@@ -70,9 +70,12 @@ struct nvdla_chain_task {
 
 /**
  * struct nvdla_chain_reg - one register's value
- * @reg: byte offset in the register file; a D_ register of the task's units, not an address,
- *       pointer, status or enable; in ascending order
+ * @reg: byte offset in the register file, in ascending order: a D_ register of the task's units, not
+ *       an address or an enable; with a look-up table also its unit's S_LUT_CFG and what follows it
  * @value: bits outside of the register's fields must be zero
+ *
+ * Zero is a value like any other: units that a task does not use have to be bypassed, and read DMA
+ * that it does not use has to be disabled, by name.
  */
 struct nvdla_chain_reg {
 	__u32 reg;
@@ -81,7 +84,8 @@ struct nvdla_chain_reg {
 
 /**
  * struct nvdla_chain_addr - one address
- * @reg: byte offset of the register that holds the low half
+ * @reg: byte offset of the register that holds the low half; one address for each read and write
+ *       that the task's registers ask for, and no other
  * @region: which region
  * @offset: bytes into it, a multiple of the configuration's memory atom (weights, pixels: of the bus beat)
  */
@@ -93,8 +97,12 @@ struct nvdla_chain_addr {
 
 /**
  * struct nvdla_chain_lut - contents of one look-up table, loaded before the task
+ *
+ * A CDP task loads CDP's tables, others those of SDP.  A task that uses tables needs both of them,
+ * loaded by itself or by an earlier task of the same stream.
+ *
  * @table: 0 the exponential/linear table LE (65 entries), 1 the linear table LO (257 entries)
- * @count: entries that @entry holds
+ * @count: 65 or 257
  * @entry: signed 16 bit
  */
 struct nvdla_chain_lut {
