@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * Operands of SDP for quantised arithmetic.  Three ways, in the order of their price:
+ * Operands of SDP for quantised arithmetic.  Four ways:
  *
  * single   BS = bias and multiplier for each channel; BN is free for a clamp.
  * double   BS = coarse bias and a power of two, BN = rest of the bias and a 16-bit multiplier, all
  *          for each channel: any spread of multipliers, 32 bits of bias.
+ * stepwise BS = bias for each channel and the multiplier's 16 leading bits, BN = a shift: rounds twice,
+ *          as the reference does, where the shift is so small that it shows.
  * residual BS = bias and multiplier for each channel, to units of the residual's scale / 2^u;
  *          BN = plus residual << u, times one multiplier for all.
  *
@@ -374,12 +376,52 @@ static double residual_conv(struct npu_requant *requant, struct npu_sdp *sdp,
 	return fit.worst + 0.5 * f + 128 * fabs(ldexp(scale, u) - requant->residual_scale);
 }
 
+/* Shifts beyond make the reference's first rounding too fine to matter. */
+#define STEPWISE_MAX_SHIFT 6
+
+/*
+ * The reference multiplies with a factor between a half and one, rounds, shifts and rounds again.
+ * Where all channels have one small multiplier, so can SDP.  Returns the largest deviation; INFINITY
+ * where this is not such a layer.
+ */
+static double stepwise_conv(struct npu_requant *requant, struct npu_sdp *sdp,
+			    struct npu_requant_tables *tables)
+{
+	double largest = largest_multiplier(requant);
+	struct fit fit;
+	int power;
+	u32 k;
+
+	for (k = 0; k < requant->count; k++)
+		if (!requant->channel[k].constant && requant->channel[k].multiplier != largest)
+			return INFINITY;
+	frexp(largest, &power);
+	if (power >= 0 || power < -STEPWISE_MAX_SHIFT)
+		return INFINITY;
+	fit = fit_single(requant, ldexp(1.0, -power), ldexp(1.0, power), tables->bs_alu,
+			 tables->bs_mul);
+	if (fit.worst > GOOD_ENOUGH)
+		return INFINITY;
+	sdp->bs = kernel_stage(fit.alu_shift, fit.mul_shift);
+	sdp->bn = (struct npu_sdp_stage){
+		.mul_from = NPU_OPERAND_REGISTER,
+		.mul_value = 1,
+		.mul_shift = -power,
+		.relu = requant->low > -128 && requant->low == requant->zero,
+		.value = NPU_NONE,
+	};
+	return fit.worst;
+}
+
 static double plain_conv(struct npu_requant *requant, struct npu_sdp *sdp,
 			 struct npu_requant_tables *tables)
 {
 	bool relu = requant->low > -128 && requant->low == requant->zero;
 	struct fit fit, twice;
+	double stepwise = stepwise_conv(requant, sdp, tables);
 
+	if (!isinf(stepwise))
+		return stepwise;
 	fit = fit_single(requant, 1, 1, tables->bs_alu, tables->bs_mul);
 	if (fit.worst > GOOD_ENOUGH) {
 		twice = fit_double(requant, tables);
@@ -396,6 +438,22 @@ static double plain_conv(struct npu_requant *requant, struct npu_sdp *sdp,
 	sdp->bs = kernel_stage(fit.alu_shift, fit.mul_shift);
 	sdp->bs.relu = relu;
 	return fit.worst;
+}
+
+/* The upper clamp by BN's ALU, in front of its multiplier; false where that is taken. */
+static bool clamp_above(const struct npu_requant *requant, struct npu_sdp_stage *bn)
+{
+	if (requant->high == 127)
+		return true;
+	if (bn->bypass)
+		*bn = (struct npu_sdp_stage){ .value = NPU_NONE };
+	if (bn->alu_from != NPU_OPERAND_NONE)
+		return false;
+	bn->alu_from = NPU_OPERAND_REGISTER;
+	bn->alu_op = NPU_ALU_MIN;
+	bn->alu_value = requant->high - requant->zero;
+	bn->alu_shift = bn->mul_shift;
+	return true;
 }
 
 double npu_requant_conv(struct npu_requant *requant, struct npu_sdp *sdp,
@@ -417,14 +475,7 @@ double npu_requant_conv(struct npu_requant *requant, struct npu_sdp *sdp,
 		worst = requant->residual ? residual_conv(requant, sdp, tables)
 					  : plain_conv(requant, sdp, tables);
 	}
-	*clamp_after = odd_low || (requant->high < 127 && !sdp->bn.bypass);
-	if (requant->high < 127 && sdp->bn.bypass && !odd_low)
-		sdp->bn = (struct npu_sdp_stage){
-			.alu_from = NPU_OPERAND_REGISTER,
-			.alu_op = NPU_ALU_MIN,
-			.alu_value = requant->high - requant->zero,
-			.value = NPU_NONE,
-		};
+	*clamp_after = odd_low || !clamp_above(requant, &sdp->bn);
 	return worst;
 }
 

@@ -228,6 +228,33 @@ static void test_spread(void **state)
 	report("multipliers spread by 2^18", &tally, 0.98);
 }
 
+/* One multiplier for all, as in networks with one scale for all weights. */
+static void test_one_multiplier(void **state)
+{
+	struct tally tally = { 0 };
+	u32 i, k;
+
+	for (i = 0; i < 400; i++) {
+		struct setup s = { 0 };
+		double multiplier = exp2(-0.5 - 8 * random_unit());
+
+		for (k = 0; k < CHANNELS; k++) {
+			ordinary(&s.channel[k], 0);
+			s.channel[k].bias =
+				(s64)(s.channel[k].bias * s.channel[k].multiplier / multiplier);
+			s.channel[k].low =
+				(s64)(s.channel[k].low * s.channel[k].multiplier / multiplier);
+			s.channel[k].high =
+				(s64)(s.channel[k].high * s.channel[k].multiplier / multiplier);
+			s.channel[k].multiplier = multiplier;
+		}
+		set_range(&s, i);
+		prepare(&s);
+		compare(&s, &tally);
+	}
+	report("one multiplier", &tally, 0.995);
+}
+
 static void test_dead(void **state)
 {
 	struct tally tally = { 0 };
@@ -400,10 +427,10 @@ static void test_residual(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_ordinary), cmocka_unit_test(test_spread),
-		cmocka_unit_test(test_dead),	 cmocka_unit_test(test_all_dead),
-		cmocka_unit_test(test_add),	 cmocka_unit_test(test_scale),
-		cmocka_unit_test(test_residual),
+		cmocka_unit_test(test_ordinary),       cmocka_unit_test(test_spread),
+		cmocka_unit_test(test_one_multiplier), cmocka_unit_test(test_dead),
+		cmocka_unit_test(test_all_dead),       cmocka_unit_test(test_add),
+		cmocka_unit_test(test_scale),	       cmocka_unit_test(test_residual),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
