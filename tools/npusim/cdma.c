@@ -508,13 +508,11 @@ static u64 data_atoms(const struct npusim *sim)
 	return (u64)f.width * f.surfaces * data_rows(sim);
 }
 
-/* Something in the registers that this hardware cannot do. */
-static bool unsupported(struct npusim *sim)
+/* An input that is never fetched: not built in, or beyond what the model takes on. */
+static bool no_input(struct npusim *sim)
 {
 	if (F(D_MISC_CFG, CONV_MODE))
 		return sim_hang(sim, "CDMA", "is asked for Winograd, which is not built in");
-	if (F(D_WEIGHT_FORMAT, WEIGHT_FORMAT))
-		return sim_hang(sim, "CDMA", "is asked for compressed weights, not built in");
 	if (data_atoms(sim) > sim->options.max_cycles)
 		return sim_hang(sim, "CDMA", "would need more than %llu cycles for its input",
 				(unsigned long long)sim->options.max_cycles);
@@ -530,9 +528,9 @@ bool sim_cdma_step(struct npusim *sim)
 		cdma_start(sim);
 		moved = true;
 	}
-	if (!sim->unit[SIM_CDMA].busy || unsupported(sim))
+	if (!sim->unit[SIM_CDMA].busy)
 		return moved;
-	if (c->dat == SIM_FETCH_BUSY)
+	if (c->dat == SIM_FETCH_BUSY && !no_input(sim))
 		moved |= data_step(sim);
 	if (c->wt == SIM_FETCH_BUSY)
 		moved |= sim_cdma_weights(sim);

@@ -327,6 +327,8 @@ static bool impossible(struct npusim *sim, const struct sim_csc_shape *s)
 		return sim_hang(sim, "CSC",
 				"needs %llu bytes for a kernel group, more than its banks",
 				(unsigned long long)bytes);
+	if (SIM_FIELD(csc_regs(sim), CSC, D_WEIGHT_FORMAT, WEIGHT_FORMAT))
+		return sim_hang(sim, "CSC", "is asked for compressed weights, not built in");
 	if (cycles > sim->options.max_cycles)
 		return sim_hang(sim, "CSC", "would need more than %llu cycles",
 				(unsigned long long)sim->options.max_cycles);
