@@ -141,6 +141,17 @@ static bool weights_last(const struct nvdla_sequence *seq, u32 task)
 	return true;
 }
 
+/* After a reset in the midst of a chain: the look-up tables as the tasks before left them. */
+static void reload_tables(struct nvdla_sequence *seq, u32 task)
+{
+	struct nvdla_hw *hw = seq->hw;
+	u32 i;
+
+	for (i = 0; i < task; i++)
+		if (task_info(seq, i)->flags & NVDLA_TASK_LUT)
+			count_writes(seq, nvdla_program_lut(&hw->io, seq->chain, i, &hw->shadow));
+}
+
 /*
  * Clock-gated silicon loses weight entries that are released while no further convolution is
  * queued.  Before they are all gone, reset, where nothing runs and nothing in CBUF is needed.
@@ -159,6 +170,7 @@ static int mend_leak(struct nvdla_sequence *seq, u32 task)
 		return 0; /* it may last; if not, the caller's time-out tells */
 	if (err)
 		return err;
+	reload_tables(seq, task);
 	seq->programmed = task;
 	program_next(seq);
 	return 0;

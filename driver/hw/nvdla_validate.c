@@ -436,6 +436,18 @@ static void grow_regions(struct nvdla_chain *chain, const struct nvdla_access_li
 	}
 }
 
+/* Entries behind the last one of a table. */
+static bool padding_is_zero(const u8 *lut, u32 count)
+{
+	const u8 *entry = lut + offsetof(struct nvdla_chain_lut, entry);
+	size_t i;
+
+	for (i = count * sizeof(s16); i < sizeof(((struct nvdla_chain_lut *)0)->entry); i++)
+		if (entry[i])
+			return false;
+	return true;
+}
+
 /* Tables that the task brings, and those that it needs: loaded in this chain, whole. */
 static int check_luts(const struct nvdla_task_view *v, struct walk *w,
 		      struct nvdla_chain_task_info *info)
@@ -459,6 +471,8 @@ static int check_luts(const struct nvdla_task_view *v, struct walk *w,
 		if (count != lut_entries[table])
 			return nvdla_refuse(v, access, "the table's number of entries", count,
 					    lut_entries[table]);
+		if (!padding_is_zero(p, count))
+			return nvdla_refuse(v, access, "padding is zero", 0, 0);
 		w->tables |= 1u << (table + shift);
 	}
 	if (uses && (w->tables >> shift & 3) != 3)

@@ -624,6 +624,38 @@ static void test_no_reset_before_reuse(void **state)
 	chain_free(&build);
 }
 
+/* ... but one in the midst of a chain must not lose the tables that later tasks use. */
+static void test_tables_after_reset(void **state)
+{
+	static struct nvdla_config gated;
+	static struct fake f;
+	static struct nvdla_hw hw;
+	struct nvdla_sequence seq;
+	u32 i, loaded;
+
+	gated = *nvdla_config_find("nv_small");
+	gated.quirks = NVDLA_QUIRK_LEAKED_WEIGHTS;
+	begin("nv_small");
+	chain_cdp(&build, &gated, 4, 3, 20, 0, 0x8000, true, 0);
+	chain_task_end(&build);
+	add_conv(&gated, 0, 0, false);
+	add_conv(&gated, 0, 0x400, false);
+	chain_cdp(&build, &gated, 4, 3, 20, 0, 0xa000, false, 3);
+	chain_task_end(&build);
+	end(&gated);
+	fake_open(&f, &hw, &gated);
+	nvdla_sequence_start(&seq, &hw, &chain, bases, NULL, NULL, true);
+	loaded = f.tables;
+	for (i = 0; i < 2; i++) {
+		fake_finish(&f, chain.task[i].units);
+		nvdla_sequence_interrupt(&seq);
+	}
+	assert_int_equal(f.resets, 2);
+	assert_int_equal(f.tables, 2 * loaded);
+	assert_int_equal(f.violations, 0);
+	chain_free(&build);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {

@@ -915,6 +915,12 @@ static void test_tables(void **state)
 	finish(&b);
 	assert_int_equal(validate("nv_small", &b, &chain, &error), -EINVAL);
 	chain_free(&b);
+	chain_begin(&b);
+	make_cdp(&b, cfg);
+	b.lut[0].entry[65] = 1;
+	finish(&b);
+	assert_int_equal(validate("nv_small", &b, &chain, &error), -EINVAL);
+	chain_free(&b);
 	/* SDP of nv_small has none. */
 	chain_begin(&b);
 	make_sdp(&b, cfg);
