@@ -26,4 +26,23 @@ for banks in 0 33 -1 1x ''; do
 	refuses "--set-banks '$banks'" 'bank' "$npu_info" --device sim:nv_small --set-banks "$banks"
 done
 refuses 'an unknown device' 'nv_huge' "$npu_info" --device sim:nv_huge
+
+# A watcher sees each change that another process makes.
+"$npu_info" --device sim:nv_small:watched --watch --json >"$tmp/watch" 2>&1 &
+watcher=$!
+lines=0 tries=0
+for banks in 16 4; do
+	while [ "$(wc -l <"$tmp/watch")" -le $lines ] && [ $tries -lt 100 ]; do
+		sleep 0.1
+		tries=$((tries + 1))
+	done
+	lines=$((lines + 1))
+	"$npu_info" --device sim:nv_small:watched --set-banks $banks >/dev/null
+done
+sleep 1
+kill $watcher
+wait $watcher 2>/dev/null
+cp "$tmp/watch" "$tmp/out"
+says '"banks_available": 16,' '--watch prints a change'
+says '"banks_available": 4,' 'and the next one'
 finish
