@@ -30,6 +30,10 @@ static void rom_init(struct npusim *sim)
 		u32 reg;
 		u32 value;
 	} rom[] = {
+		{ NVDLA_CFGROM_CIF_BASE_WIDTH, c->dbb_bytes },
+		{ NVDLA_CFGROM_CIF_BASE_MEM_ADDR_WIDTH,
+		  NVDLA_SET(CFGROM, CIF_BASE_MEM_ADDR_WIDTH, CIF_BASE_MEM_ADDR_WIDTH,
+			    c->address_bits) },
 		{ NVDLA_CFGROM_CDMA_BASE_ATOMIC_C, c->atomic_c },
 		{ NVDLA_CFGROM_CDMA_BASE_ATOMIC_K, c->atomic_k },
 		{ NVDLA_CFGROM_CDMA_BASE_ATOMIC_M, c->atom },
@@ -79,6 +83,7 @@ void sim_csb_init(struct npusim *sim)
 		if (r->writable)
 			attr |= SIM_ATTR_WRITABLE;
 		sim->attr[r->offset / 4] = attr;
+		sim->mask[r->offset / 4] = nvdla_reg_mask(r->offset);
 	}
 }
 
@@ -160,7 +165,7 @@ static void unit_write(struct npusim *sim, enum sim_unit_id id, u32 reg, u32 val
 		return;
 	}
 	if (!(attr & SIM_ATTR_DUAL)) {
-		sim->reg[0][reg / 4] = value & nvdla_reg_mask(reg);
+		sim->reg[0][reg / 4] = value & sim->mask[reg / 4];
 		return;
 	}
 	/* A group that runs or waits keeps its registers. */
@@ -173,7 +178,7 @@ static void unit_write(struct npusim *sim, enum sim_unit_id id, u32 reg, u32 val
 		}
 		return;
 	}
-	sim->reg[u->producer][reg / 4] = value & nvdla_reg_mask(reg);
+	sim->reg[u->producer][reg / 4] = value & sim->mask[reg / 4];
 }
 
 static u32 unit_read(struct npusim *sim, enum sim_unit_id id, u32 reg)
@@ -215,7 +220,7 @@ void npusim_write(struct npusim *sim, u32 reg, u32 value)
 	else if ((reg & ~(NVDLA_UNIT_BYTES - 1)) == NVDLA_GLB_BASE)
 		sim_glb_write(sim, reg, value);
 	else
-		sim->reg[0][reg / 4] = value & nvdla_reg_mask(reg);
+		sim->reg[0][reg / 4] = value & sim->mask[reg / 4];
 	/* Nothing but an enable can start an operation. */
 	if (id >= 0 && reg == sim_unit_info[id].op_enable)
 		sim_step(sim);

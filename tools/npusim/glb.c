@@ -20,7 +20,7 @@ void sim_glb_write(struct npusim *sim, u32 reg, u32 value)
 {
 	switch (reg) {
 	case NVDLA_GLB_S_INTR_MASK:
-		sim->intr_mask = value & nvdla_reg_mask(reg);
+		sim->intr_mask = value & sim->mask[reg / 4];
 		break;
 	case NVDLA_GLB_S_INTR_SET:
 		sim->intr_status |= value & INTR_BITS;

@@ -173,6 +173,7 @@ struct npusim {
 	/* Registers: D_ ones in both rows, S_ ones in row 0. */
 	u32 reg[2][NVDLA_REGS_BYTES / 4];
 	u8 attr[NVDLA_REGS_BYTES / 4]; /* SIM_ATTR_* */
+	u32 mask[NVDLA_REGS_BYTES / 4]; /* bits that hold a field */
 
 	u32 intr_status;
 	u32 intr_mask;
