@@ -659,12 +659,19 @@ static void test_tables_after_reset(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_groups),	       cmocka_unit_test(test_enable_order),
-		cmocka_unit_test(test_changed_only),   cmocka_unit_test(test_high_addresses),
-		cmocka_unit_test(test_overlap),	       cmocka_unit_test(test_progress),
-		cmocka_unit_test(test_two_done_bits),  cmocka_unit_test(test_bad_bindings),
-		cmocka_unit_test(test_abort),	       cmocka_unit_test(test_model_pieces),
-		cmocka_unit_test(test_leaked_weights), cmocka_unit_test(test_no_reset_before_reuse),
+		cmocka_unit_test(test_groups),
+		cmocka_unit_test(test_enable_order),
+		cmocka_unit_test(test_changed_only),
+		cmocka_unit_test(test_high_addresses),
+		cmocka_unit_test(test_overlap),
+		cmocka_unit_test(test_progress),
+		cmocka_unit_test(test_two_done_bits),
+		cmocka_unit_test(test_bad_bindings),
+		cmocka_unit_test(test_abort),
+		cmocka_unit_test(test_model_pieces),
+		cmocka_unit_test(test_leaked_weights),
+		cmocka_unit_test(test_no_reset_before_reuse),
+		cmocka_unit_test(test_tables_after_reset),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
