@@ -191,8 +191,9 @@ int npu_cpu_check_layer(const struct npu_model *model, const struct npu_layer *l
 	u32 i;
 
 	if (missing)
-		return npu_fail(-ENOTSUP, "%s: layer %s (%s): %s", model->name, layer->name,
-				npu_op_names[op->kind], missing);
+		return npu_fail(-ENOTSUP, "%s: layer %s (%s to %s): %s", model->name, layer->name,
+				npu_op_names[op->kind],
+				npu_dtype_names[npu_op_output(net->graph, op)->dtype], missing);
 	if (layer->patch_count)
 		return 0;
 	for (i = 0; i < op->input_count; i++)
