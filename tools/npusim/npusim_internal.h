@@ -123,6 +123,24 @@ struct sim_lut {
 struct sim_lut *sim_sdp_lut(struct npusim *sim);
 struct sim_lut *sim_cdp_lut(struct npusim *sim);
 
+/*
+ * What an operation of PDP leaves behind that ends before its last result (pdp_left.c).
+ * Banks hold results under way: [bank][column][lane].
+ */
+#define SIM_PDP_BANKS 8
+#define SIM_PDP_COLUMNS 16
+#define SIM_PDP_LANES 32
+struct sim_pdp_left {
+	bool pending;
+	u64 end; /* cycle of the operation's end */
+	u32 column, row, surface, reader; /* counters that the next operation finds */
+	u32 columns; /* of input in @atom */
+	s16 atom[SIM_PDP_LANES]; /* the result that comes late */
+	s16 bank[SIM_PDP_BANKS][SIM_PDP_COLUMNS][SIM_PDP_LANES];
+};
+
+struct sim_pdp_left *sim_pdp_left(struct npusim *sim);
+
 /* S_LUT_ACCESS_CFG and S_LUT_ACCESS_DATA; @reg is the offset in the register file (SDP or CDP). */
 void sim_lut_write(struct sim_lut *lut, u32 reg, u32 value);
 u32 sim_lut_read(struct sim_lut *lut, u32 reg);

@@ -14,8 +14,6 @@
 
 #define KERNEL_MAX 8
 
-enum pdp_method { PDP_AVERAGE, PDP_MAX, PDP_MIN };
-
 struct pdp {
 	struct npusim *sim;
 	struct pdp_shape shape;
@@ -29,6 +27,7 @@ struct pdp {
 
 	s8 *line; /* of the input */
 	s16 *rows[KERNEL_MAX]; /* input rows pooled along the width */
+	s16 *results; /* a row of the output before its last steps */
 	s8 *out;
 };
 
@@ -142,16 +141,18 @@ static void window(const struct pdp_axis *axis, u32 index, u32 *from, u32 *to)
 	*to = (u32)max(end, (s32)*from);
 }
 
-static s16 combine(enum pdp_method method, s16 a, s16 b)
+/* What an average of @columns instead of a whole kernel lacks; sums keep 11 bits. */
+static void pad_columns(const struct pdp *pdp, u32 columns, s16 *atom)
 {
-	if (method == PDP_AVERAGE)
-		return (s16)(a + b);
-	if (method == PDP_MAX)
-		return max(a, b);
-	return method == PDP_MIN ? min(a, b) : 0;
+	s32 pad = pdp->pad_table[(pdp->shape.x.kernel - columns) & 7];
+	u32 lanes = sim_config(pdp->sim)->atom, i;
+
+	if (pdp->method == PDP_AVERAGE && columns != pdp->shape.x.kernel)
+		for (i = 0; i < lanes; i++)
+			atom[i] = (s16)sext(atom[i] + pad, 11);
 }
 
-/* One window along the width for all lanes; sums keep 11 bits. */
+/* One window along the width for all lanes. */
 static void pool_width(const struct pdp *pdp, const struct pdp_axis *axis, u32 index, s16 *out)
 {
 	u32 lanes = sim_config(pdp->sim)->atom, from, to, x, i;
@@ -161,11 +162,8 @@ static void pool_width(const struct pdp *pdp, const struct pdp_axis *axis, u32 i
 		out[i] = from < to ? pdp->line[(size_t)from * lanes + i] : 0;
 	for (x = from + 1; x < to; x++)
 		for (i = 0; i < lanes; i++)
-			out[i] = combine(pdp->method, out[i], pdp->line[(size_t)x * lanes + i]);
-	if (pdp->method == PDP_AVERAGE && to - from != axis->kernel)
-		for (i = 0; i < lanes; i++)
-			out[i] = (s16)sext(
-				out[i] + pdp->pad_table[(axis->kernel - (to - from)) & 7], 11);
+			out[i] = pdp_combine(pdp->method, out[i], pdp->line[(size_t)x * lanes + i]);
+	pad_columns(pdp, to - from, out);
 }
 
 /*
@@ -190,25 +188,35 @@ static s8 average(const struct pdp *pdp, s32 sum)
 	return (s8)scale(v, pdp->recip_height, 28, 8);
 }
 
+/* What @missing rows add to an average. */
+static s32 row_padding(const struct pdp *pdp, u32 missing)
+{
+	return sext(pdp->pad_table[missing & 7] * (s32)pdp->shape.x.kernel, 14);
+}
+
+static s8 finish(const struct pdp *pdp, s16 v, s32 padding)
+{
+	return pdp->method == PDP_AVERAGE ? average(pdp, v + padding) : (s8)v;
+}
+
 /* One row of the output from rows that are pooled along the width. */
 static void pool_height(const struct pdp *pdp, u32 index, u32 elements)
 {
 	const struct pdp_axis *axis = &pdp->shape.y;
 	u32 from, to, y, i;
-	s32 pad = 0;
+	s32 padding;
 
 	window(axis, index, &from, &to);
-	if (to - from != axis->kernel)
-		pad = sext(pdp->pad_table[(axis->kernel - (to - from)) & 7] *
-				   (s32)pdp->shape.x.kernel,
-			   14);
+	padding = row_padding(pdp, axis->kernel - (to - from));
 	for (i = 0; i < elements; i++) {
 		s16 v = from < to ? pdp->rows[from % KERNEL_MAX][i] : 0;
 
 		for (y = from + 1; y < to; y++)
-			v = combine(pdp->method, v, pdp->rows[y % KERNEL_MAX][i]);
-		pdp->out[i] = pdp->method == PDP_AVERAGE ? average(pdp, v + pad) : (s8)v;
+			v = pdp_combine(pdp->method, v, pdp->rows[y % KERNEL_MAX][i]);
+		pdp->results[i] = v;
+		pdp->out[i] = finish(pdp, v, padding);
 	}
+	pdp_left_keep(pdp->sim, &pdp->shape, index, pdp->results);
 }
 
 static void write_row(const struct pdp *pdp, const struct pdp_part *part, u32 surface, u32 y)
@@ -256,6 +264,77 @@ static void run_surface(const struct pdp *pdp, const struct sim_cube8 *flying,
 			write_row(pdp, part, surface, next);
 		}
 	}
+}
+
+/* The cube in parts, each with all surfaces. */
+static void run_parts(const struct pdp *pdp, const struct sim_cube8 *flying)
+{
+	struct pdp_part part = pdp_first_part(&pdp->shape);
+	u32 surface;
+
+	for (;;) {
+		for (surface = 0; surface < pdp->shape.surfaces; surface++)
+			run_surface(pdp, flying, &part, surface);
+		if (part.index + 1 == pdp->shape.parts)
+			break;
+		part = pdp_next_part(&pdp->shape, &part);
+	}
+}
+
+/**
+ * struct late - an operation that began with a result of the one before
+ * @done: atoms of results that have come
+ */
+struct late {
+	const struct pdp *pdp;
+	struct pdp_line_buffer buffer;
+	struct pdp_part part;
+	u64 done, wanted;
+};
+
+static void take_late(struct late *l, const s16 *atom)
+{
+	const struct pdp *pdp = l->pdp;
+	u32 lanes = sim_config(pdp->sim)->atom, width = pdp->shape.x.out, missing, i;
+	u32 column = (u32)(l->done % width);
+	u64 row = l->done / width;
+	s16 result[SIM_PDP_LANES];
+
+	if (!pdp_line_buffer_take(&l->buffer, pdp->method, atom, result, &missing) ||
+	    l->done == l->wanted)
+		return;
+	for (i = 0; i < lanes; i++)
+		pdp->out[column * lanes + i] = finish(pdp, result[i], row_padding(pdp, missing));
+	l->done++;
+	if (column == width - 1)
+		write_row(pdp, &l->part, (u32)(row / pdp->shape.y.out),
+			  (u32)(row % pdp->shape.y.out));
+}
+
+static int run_late(const struct pdp *pdp, const struct sim_cube8 *flying)
+{
+	struct late l = { .pdp = pdp, .part = pdp_first_part(&pdp->shape) };
+	struct sim_pdp_left *left = sim_pdp_left(pdp->sim);
+	u32 surface, y, x;
+
+	l.wanted = (u64)pdp->shape.x.out * pdp->shape.y.out * pdp->shape.surfaces;
+	pdp_line_buffer_open(&l.buffer, pdp->sim, &pdp->shape);
+	/* It has been pooled, but is padded by this operation's rules. */
+	pad_columns(pdp, left->columns, left->atom);
+	take_late(&l, left->atom);
+	for (surface = 0; surface < pdp->shape.surfaces; surface++)
+		for (y = 0; y < pdp->shape.y.in; y++) {
+			read_row(pdp, flying, &l.part, surface, y);
+			for (x = 0; x < pdp->shape.x.out; x++) {
+				pool_width(pdp, &l.part.axis, x, pdp->rows[0]);
+				take_late(&l, pdp->rows[0]);
+			}
+		}
+	if (l.done < l.wanted)
+		return sim_hang(pdp->sim, "PDP",
+				"a result of the operation before got in, and %llu are missing",
+				(unsigned long long)(l.wanted - l.done));
+	return 0;
 }
 
 static int check_part(const struct pdp *pdp, const struct pdp_part *part)
@@ -340,12 +419,13 @@ static int alloc_rows(struct pdp *pdp)
 
 	pdp->line = malloc(in * lanes);
 	pdp->out = malloc(out * lanes);
+	pdp->results = malloc(out * lanes * sizeof(*pdp->results));
 	for (i = 0; i < KERNEL_MAX; i++) {
 		pdp->rows[i] = malloc(out * lanes * sizeof(*pdp->rows[i]));
 		if (!pdp->rows[i])
 			return -ENOMEM;
 	}
-	return pdp->line && pdp->out ? 0 : -ENOMEM;
+	return pdp->line && pdp->out && pdp->results ? 0 : -ENOMEM;
 }
 
 static void release(struct pdp *pdp)
@@ -355,6 +435,7 @@ static void release(struct pdp *pdp)
 	for (i = 0; i < KERNEL_MAX; i++)
 		free(pdp->rows[i]);
 	free(pdp->line);
+	free(pdp->results);
 	free(pdp->out);
 }
 
@@ -401,9 +482,8 @@ bool sim_pdp_needs_rdma(const struct npusim *sim, const struct npusim_regs *pdp)
 int sim_pdp_run(struct npusim *sim, const struct npusim_regs *regs, const struct npusim_regs *rdma,
 		const struct sim_cube8 *flying, struct sim_task_stats *stats)
 {
-	struct pdp_part part;
+	bool late = pdp_left_take(sim);
 	struct pdp pdp;
-	u32 surface;
 	int err;
 
 	decode(&pdp, sim, regs, rdma);
@@ -412,15 +492,14 @@ int sim_pdp_run(struct npusim *sim, const struct npusim_regs *regs, const struct
 		err = check_rdma(&pdp, regs, rdma);
 	if (!err)
 		err = alloc_rows(&pdp);
-	if (!err) {
-		part = pdp_first_part(&pdp.shape);
-		for (;;) {
-			for (surface = 0; surface < pdp.shape.surfaces; surface++)
-				run_surface(&pdp, flying, &part, surface);
-			if (part.index + 1 == pdp.shape.parts)
-				break;
-			part = pdp_next_part(&pdp.shape, &part);
-		}
+	if (!err && late && pdp.shape.parts == 1) {
+		err = run_late(&pdp, flying);
+	} else if (!err) {
+		run_parts(&pdp, flying);
+		if (pdp.memory)
+			pdp_left_end(sim, &pdp.shape,
+				     npusim_now(sim) + sim_pdp_cycles(sim, regs, rdma, 0),
+				     pdp.rows[(pdp.shape.y.in - 1) % KERNEL_MAX]);
 	}
 	release(&pdp);
 	return err;

@@ -32,12 +32,13 @@ struct npusim *npusim_create(const struct npusim_options *options,
 
 void npusim_reset(struct npusim *sim)
 {
-	sim->events = 0;
+	sim_events_clear(sim);
 	sim->epoch = sim->now;
 	sim_csb_reset(sim);
 	sim_glb_reset(sim);
 	sim_conv_reset(sim);
 	memset(&sim->sdp_lut, 0, sizeof(sim->sdp_lut));
+	memset(&sim->pdp_left, 0, sizeof(sim->pdp_left));
 	memset(&sim->cdp_lut, 0, sizeof(sim->cdp_lut));
 	memset(sim->hang, 0, sizeof(sim->hang));
 	sim->diagnosis[0] = '\0';
@@ -49,6 +50,7 @@ void npusim_destroy(struct npusim *sim)
 
 	if (!sim)
 		return;
+	sim_events_clear(sim);
 	sim_conv_destroy(sim);
 	for (i = 0; i < ARRAY_SIZE(sim->scratch); i++)
 		free(sim->scratch[i]);
@@ -77,6 +79,11 @@ const struct nvdla_config *sim_config(const struct npusim *sim)
 const struct npusim_options *sim_options(const struct npusim *sim)
 {
 	return &sim->options;
+}
+
+struct sim_pdp_left *sim_pdp_left(struct npusim *sim)
+{
+	return &sim->pdp_left;
 }
 
 struct sim_lut *sim_sdp_lut(struct npusim *sim)

@@ -52,6 +52,15 @@ struct sim_unit {
 	struct npusim_regs regs;
 };
 
+/*
+ * What an operation writes, kept until it ends: an operation that starts before that must not
+ * see it.  Records of address, length and bytes, one after the other.
+ */
+struct sim_writes {
+	u8 *data;
+	size_t used, capacity;
+};
+
 enum sim_event_kind {
 	SIM_EVENT_INTR, /* arg: bit of S_INTR_STATUS */
 	SIM_EVENT_DONE, /* arg: enum sim_unit_id: the operation ends, the consumer flips */
@@ -64,6 +73,7 @@ struct sim_event {
 	enum sim_event_kind kind;
 	u32 arg;
 	struct sim_task_stats stats; /* of a DONE event */
+	struct sim_writes writes; /* that become visible with a DONE event */
 };
 
 #define SIM_EVENTS_MAX 256
@@ -199,6 +209,8 @@ struct npusim {
 	struct npusim_counters counters;
 	u64 counters_since;
 	u32 dma_group; /* register group of the operation at work, for faults */
+	bool hold_writes; /* an operation is at work whose writes wait for its end */
+	struct sim_writes writes; /* of that operation */
 
 	npusim_event_fn event_fn;
 	void *event_context;
@@ -236,9 +248,18 @@ void sim_glb_write(struct npusim *sim, u32 reg, u32 value);
 u32 sim_glb_read(struct npusim *sim, u32 reg);
 void sim_glb_raise(struct npusim *sim, u32 bit);
 
+/* dma.c: from begin on, writes are held; they go to memory with commit, or with a DONE event. */
+void sim_writes_begin(struct npusim *sim);
+void sim_writes_commit(struct npusim *sim, struct sim_writes *writes);
+void sim_writes_drop(struct sim_writes *writes);
+
 /* event.c */
 void sim_event_add(struct npusim *sim, u64 when, enum sim_event_kind kind, u32 arg,
 		   const struct sim_task_stats *stats);
+/* The end of the operation at work, with the writes held for it. */
+void sim_event_add_end(struct npusim *sim, u64 when, enum sim_unit_id unit,
+		       const struct sim_task_stats *stats);
+void sim_events_clear(struct npusim *sim);
 void sim_advance(struct npusim *sim, u64 until);
 
 /* post.c: SDP, PDP and CDP without a convolution; returns true when something started */
