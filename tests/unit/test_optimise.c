@@ -1,0 +1,392 @@
+// SPDX-License-Identifier: MIT
+/* What the optimiser makes of small graphs: which layers, fused with what, and what goes to the CPU. */
+#include "net.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+static struct npu_graph *graph;
+static struct npu_net *net;
+
+static u32 tensor(const char *name, u32 h, u32 w, u32 c, float scale, s32 zero)
+{
+	u32 dim[4] = { 1, h, w, c }, t = npu_graph_add_tensor(graph, name, NPU_I8, 4, dim);
+	float *scales = npu_arena_array(&graph->arena, 1, sizeof(*scales));
+	s32 *zeros = npu_arena_array(&graph->arena, 1, sizeof(*zeros));
+
+	assert_int_not_equal(t, NPU_NONE);
+	assert_true(scales && zeros);
+	*scales = scale;
+	*zeros = zero;
+	graph->tensor[t].quant = (struct npu_quant){ .count = 1, .scale = scales, .zero = zeros };
+	return t;
+}
+
+static void fill(u32 t, u8 value)
+{
+	void *data = npu_arena_alloc(&graph->arena, graph->tensor[t].bytes);
+
+	assert_non_null(data);
+	memset(data, value, graph->tensor[t].bytes);
+	graph->tensor[t].data = data;
+}
+
+static struct npu_op *add_op(enum npu_op_kind kind, const char *name, u32 a, u32 b, u32 out)
+{
+	struct npu_op *op = npu_graph_add_op(graph, kind, name, b == NPU_NONE ? 1 : 2, 1);
+
+	assert_non_null(op);
+	op->input[0] = a;
+	if (b != NPU_NONE)
+		op->input[1] = b;
+	op->output[0] = out;
+	return op;
+}
+
+/* 3 x 3 with padding 1, or 1 x 1. */
+static struct npu_op *conv(const char *name, u32 in, u32 out, u32 kernel, u32 groups)
+{
+	const struct npu_tensor *ti = &graph->tensor[in], *to = &graph->tensor[out];
+	u32 channels = ti->dim[3] / groups, kernels = to->dim[3];
+	u32 weights = tensor("weights", kernel, kernel, channels, 0.01f, 0);
+	struct npu_op *op;
+
+	graph->tensor[weights].dim[0] = kernels;
+	graph->tensor[weights].bytes *= kernels;
+	fill(weights, 3);
+	op = add_op(NPU_OP_CONV, name, in, weights, out);
+	op->groups = groups;
+	op->window.r = op->window.s = kernel;
+	op->window.pad_top = op->window.pad_left = kernel / 2;
+	op->window.pad_bottom = op->window.pad_right = kernel / 2;
+	return op;
+}
+
+static void begin(void)
+{
+	graph = npu_graph_new("test");
+	assert_non_null(graph);
+	graph->input = npu_arena_array(&graph->arena, 4, sizeof(u32));
+	graph->output = npu_arena_array(&graph->arena, 4, sizeof(u32));
+}
+
+static void input(u32 t)
+{
+	graph->input[graph->input_count++] = t;
+}
+
+static void optimise(const char *config, u32 output)
+{
+	struct npu_diag diag = { 0 };
+	int error;
+
+	graph->output[graph->output_count++] = output;
+	error = npu_graph_verify(graph, &diag);
+	if (!error)
+		error = npu_optimise(graph, nvdla_config_find(config), &net, &diag);
+	if (error)
+		print_error("%s\n", diag.text);
+	assert_int_equal(error, 0);
+}
+
+static void end(void)
+{
+	npu_net_free(net);
+}
+
+static void test_pad(void **state)
+{
+	u32 in, padded, out;
+
+	begin();
+	input(in = tensor("in", 8, 8, 4, 0.1f, 5));
+	padded = tensor("padded", 10, 11, 4, 0.1f, 5);
+	out = tensor("out", 8, 9, 8, 0.1f, 0);
+	{
+		struct npu_op *pad = add_op(NPU_OP_PAD, "pad", in, NPU_NONE, padded), *op;
+
+		pad->begin[1] = pad->end[1] = pad->begin[2] = 1;
+		pad->end[2] = 2;
+		op = conv("conv", padded, out, 3, 1);
+		op->window.pad_top = op->window.pad_left = 0;
+		op->window.pad_bottom = op->window.pad_right = 0;
+	}
+	optimise("nv_small", out);
+	assert_int_equal(net->layer_count, 1);
+	assert_int_equal(net->layer[0].kind, NPU_LAYER_CONV);
+	assert_int_equal(net->layer[0].window.pad_top, 1);
+	assert_int_equal(net->layer[0].window.pad_left, 1);
+	assert_int_equal(net->layer[0].window.pad_bottom, 1);
+	assert_int_equal(net->layer[0].window.pad_right, 2);
+	assert_int_equal(net->layer[0].pad_value, 5);
+	assert_int_equal(net->layer[0].group_count, 2);
+	assert_int_equal(net->tensor_value[padded], NPU_NONE);
+	end();
+}
+
+/* A sum is fused where the convolution's own rounding is worth less than a unit of the result. */
+static void residual(float own_scale, enum npu_activation between, u32 layers)
+{
+	u32 in, middle, side, sum;
+
+	begin();
+	input(in = tensor("in", 8, 8, 16, 0.1f, 5));
+	side = tensor("side", 8, 8, 16, 0.1f, -7);
+	middle = tensor("middle", 8, 8, 16, own_scale, 3);
+	sum = tensor("sum", 8, 8, 16, 0.12f, 2);
+	conv("side", in, side, 1, 1);
+	conv("main", in, middle, 3, 1)->activation = between;
+	add_op(NPU_OP_ADD, "add", middle, side, sum);
+	optimise("nv_small", sum);
+	assert_int_equal(net->layer_count, layers);
+	assert_int_equal(net->layer[layers - 1].kind, layers == 2 ? NPU_LAYER_CONV : NPU_LAYER_SDP);
+	assert_int_equal(net->layer[layers - 1].output, net->tensor_value[sum]);
+	if (layers == 2) {
+		assert_int_equal(net->layer[1].sdp.bn.alu_from, NPU_OPERAND_ELEMENT);
+		assert_int_equal(net->layer[1].sdp.bn.value, net->tensor_value[side]);
+		assert_int_equal(net->tensor_value[middle], NPU_NONE);
+	}
+	end();
+}
+
+static void test_residual(void **state)
+{
+	residual(0.1f, NPU_ACT_NONE, 2);
+	residual(0.1f, NPU_ACT_RELU, 3); /* a clamp in between is not lost */
+	residual(0.4f, NPU_ACT_NONE, 3); /* half a unit of the convolution is 1.7 of the sum */
+}
+
+static void test_pool(void **state)
+{
+	u32 in, middle, out;
+	struct npu_op *pool;
+
+	begin();
+	input(in = tensor("in", 8, 8, 16, 0.1f, 5));
+	middle = tensor("middle", 8, 8, 16, 0.1f, 3);
+	out = tensor("out", 4, 4, 16, 0.1f, 3);
+	conv("conv", in, middle, 3, 1);
+	pool = add_op(NPU_OP_MAX_POOL, "pool", middle, NPU_NONE, out);
+	pool->window.r = pool->window.s = pool->window.stride_y = pool->window.stride_x = 2;
+	optimise("nv_small", out);
+	assert_int_equal(net->layer_count, 1);
+	assert_true(net->layer[0].has_pool);
+	assert_int_equal(net->layer[0].output, net->tensor_value[out]);
+	assert_int_equal(net->layer[0].unpooled, net->tensor_value[middle]);
+	end();
+}
+
+/* A window of 9 is one of 5 after one of 5; averages and larger windows find their way too. */
+static void test_large_pool(void **state)
+{
+	u32 in, out;
+	struct npu_op *pool;
+
+	begin();
+	input(in = tensor("in", 20, 20, 16, 0.1f, 5));
+	out = tensor("out", 20, 20, 16, 0.1f, 5);
+	pool = add_op(NPU_OP_MAX_POOL, "pool", in, NPU_NONE, out);
+	pool->window.r = pool->window.s = 9;
+	pool->window.pad_top = pool->window.pad_left = 4;
+	pool->window.pad_bottom = pool->window.pad_right = 4;
+	optimise("nv_small", out);
+	assert_int_equal(net->layer_count, 2);
+	assert_int_equal(net->layer[0].pool.window.r, 5);
+	assert_int_equal(net->layer[0].pool.window.pad_top, 2);
+	assert_int_equal(net->layer[0].group_count, 0);
+	assert_int_equal(net->layer[1].pool.window.r, 5);
+	assert_int_equal(net->layer[1].group_count, 1);
+	end();
+}
+
+/* Depthwise: whole surfaces in each block, merged where planes are small and channels come free. */
+static void test_depthwise(void **state)
+{
+	u32 in, out;
+
+	begin();
+	input(in = tensor("in", 40, 40, 20, 0.1f, 5));
+	out = tensor("out", 40, 40, 20, 0.1f, 5);
+	conv("depthwise", in, out, 3, 20);
+	optimise("nv_small", out);
+	assert_int_equal(net->layer_count, 1);
+	assert_int_equal(net->layer[0].blocks, 3);
+	assert_int_equal(net->layer[0].c, 8);
+	assert_int_equal(net->layer[0].k, 8);
+	end();
+
+	begin();
+	input(in = tensor("in", 3, 3, 64, 0.1f, 5));
+	out = tensor("out", 3, 3, 64, 0.1f, 5);
+	conv("depthwise", in, out, 3, 64);
+	optimise("nv_small_256", out);
+	assert_true(net->layer[0].blocks < 8);
+	assert_true(net->layer[0].c > 8);
+	end();
+}
+
+/* Weights minus zero point beyond INT8: one surface read twice, or some channels on the CPU. */
+static void unsigned_weights(u32 channels, u32 layers)
+{
+	u32 in, out, t;
+	struct npu_op *op;
+	u8 *data;
+
+	begin();
+	input(in = tensor("in", 8, 8, channels, 0.1f, 133));
+	out = tensor("out", 8, 8, 24, 0.1f, 120);
+	op = conv("conv", in, out, 1, 1);
+	for (t = 0; t < graph->tensor_count; t++)
+		graph->tensor[t].dtype = NPU_U8;
+	((s32 *)graph->tensor[op->input[1]].quant.zero)[0] = 150;
+	data = (u8 *)graph->tensor[op->input[1]].data;
+	memset(data, 150, graph->tensor[op->input[1]].bytes);
+	data[5 * channels + 1] = 0;
+	optimise("nv_small", out);
+	assert_int_equal(net->layer_count, layers);
+	assert_int_equal(net->layer[0].repeat_surface, layers == 1);
+	assert_int_equal(net->layer[0].pad_value, 5);
+	if (layers == 2) {
+		assert_int_equal(net->layer[1].kind, NPU_LAYER_CPU);
+		assert_int_equal(net->layer[1].patch_count, 1);
+		assert_int_equal(net->layer[1].patch[0], 5);
+		assert_int_equal(net->layer[1].output, net->layer[0].output);
+		assert_int_equal(net->layer[0].group_count, 0);
+		assert_int_equal(net->layer[1].group_count, 1);
+	}
+	end();
+}
+
+static void test_unsigned(void **state)
+{
+	unsigned_weights(8, 1);
+	unsigned_weights(32, 2);
+}
+
+/* Operands of a concatenation are computed in place, but for one that the application gives. */
+static void test_concat(void **state)
+{
+	u32 in, a, out;
+
+	begin();
+	input(in = tensor("in", 8, 8, 16, 0.1f, 5));
+	a = tensor("a", 8, 8, 16, 0.1f, 5);
+	out = tensor("out", 8, 8, 32, 0.1f, 5);
+	conv("conv", in, a, 3, 1);
+	add_op(NPU_OP_CONCAT, "concat", a, in, out)->axis = 3;
+	optimise("nv_small", out);
+	assert_int_equal(net->layer_count, 2);
+	assert_int_equal(net->value[net->tensor_value[a]].alias, net->tensor_value[out]);
+	assert_int_equal(net->value[net->tensor_value[in]].alias, NPU_NONE);
+	assert_int_equal(net->layer[1].kind, NPU_LAYER_SDP);
+	end();
+}
+
+/* Flattened planes: the fully connected layer is a kernel over the plane, the reshape is gone. */
+static void test_flatten(void **state)
+{
+	u32 in, flat, weights, out, dim[2] = { 1, 8 * 8 * 16 };
+	struct npu_op *op;
+
+	begin();
+	input(in = tensor("in", 8, 8, 16, 0.1f, 5));
+	flat = tensor("flat", 1, 1, 8 * 8 * 16, 0.1f, 5);
+	graph->tensor[flat].rank = 2;
+	memcpy(graph->tensor[flat].dim, dim, sizeof(dim));
+	weights = tensor("weights", 1, 10, 8 * 8 * 16, 0.01f, 0);
+	graph->tensor[weights].rank = 2;
+	graph->tensor[weights].dim[0] = 10;
+	graph->tensor[weights].dim[1] = dim[1];
+	fill(weights, 1);
+	out = tensor("out", 1, 1, 10, 0.1f, 0);
+	add_op(NPU_OP_RESHAPE, "reshape", in, NPU_NONE, flat);
+	op = add_op(NPU_OP_FULLY_CONNECTED, "fc", flat, weights, out);
+	assert_non_null(op);
+	optimise("nv_small", out);
+	assert_int_equal(net->layer_count, 1);
+	assert_int_equal(net->layer[0].window.r, 8);
+	assert_int_equal(net->layer[0].window.s, 8);
+	assert_int_equal(net->layer[0].c, 16);
+	assert_int_equal(net->tensor_value[flat], net->tensor_value[in]);
+	end();
+}
+
+/* What no unit does is a step of the CPU, with a reason. */
+static void test_cpu(void **state)
+{
+	u32 in, out;
+
+	begin();
+	input(in = tensor("in", 1, 1, 10, 0.1f, 5));
+	out = tensor("out", 1, 1, 10, 1.0f / 256, -128);
+	add_op(NPU_OP_SOFTMAX, "softmax", in, NPU_NONE, out);
+	graph->op[0].axis = 3;
+	graph->op[0].alpha = 1;
+	optimise("nv_small", out);
+	assert_int_equal(net->layer_count, 1);
+	assert_int_equal(net->layer[0].kind, NPU_LAYER_CPU);
+	assert_non_null(net->layer[0].cpu_reason);
+	assert_int_equal(net->value[net->tensor_value[in]].layout, NPU_LINEAR);
+	end();
+}
+
+/* The verifier finds what a tampered file may contain. */
+static void test_verify(void **state)
+{
+	struct npu_diag diag = { 0 };
+	struct npu_layer *layer, good;
+	u32 in, out;
+
+	begin();
+	input(in = tensor("in", 8, 8, 16, 0.1f, 5));
+	out = tensor("out", 8, 8, 24, 0.1f, 3);
+	conv("conv", in, out, 3, 1);
+	optimise("nv_small", out);
+	layer = &net->layer[0];
+	good = *layer;
+	assert_int_equal(npu_net_verify(net, &diag), 0);
+#define REFUSED(change)                                                \
+	do {                                                           \
+		change;                                                \
+		diag.text[0] = 0;                                      \
+		assert_int_equal(npu_net_verify(net, &diag), -EINVAL); \
+		assert_true(diag.text[0]);                             \
+		*layer = good;                                         \
+	} while (0)
+	REFUSED(layer->kind = 9);
+	REFUSED(layer->input = net->value_count);
+	REFUSED(layer->output = layer->input);
+	REFUSED(layer->c = 17);
+	REFUSED(layer->k = 40);
+	REFUSED(layer->blocks = 2);
+	REFUSED(layer->weights = net->weights_bytes);
+	REFUSED(layer->weight_bytes++);
+	REFUSED(layer->window.r = 33);
+	REFUSED(layer->window.pad_bottom = 2);
+	REFUSED(layer->sdp.bs.table = net->weights_bytes - 8);
+	REFUSED(layer->sdp.bs.alu_shift = 32);
+	REFUSED(layer->sdp.cvt_scale = 40000);
+	REFUSED(layer->op = 1);
+	REFUSED(layer->pad_value = 200);
+	REFUSED(layer->has_pool = true);
+	net->value[layer->output].bytes--;
+	REFUSED(layer->c = good.c);
+	end();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_pad),	  cmocka_unit_test(test_residual),
+		cmocka_unit_test(test_pool),	  cmocka_unit_test(test_large_pool),
+		cmocka_unit_test(test_depthwise), cmocka_unit_test(test_unsigned),
+		cmocka_unit_test(test_concat),	  cmocka_unit_test(test_flatten),
+		cmocka_unit_test(test_cpu),	  cmocka_unit_test(test_verify),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
