@@ -22,8 +22,8 @@
 #define BIAS_MAX_SHIFT 16 /* operand << shift has to stay below 2^31 */
 #define MUL_MAX_SHIFT 46 /* 49-bit products leave nothing beyond */
 
-/* Up to this deviation the cheaper way is taken: equal results in 99 of 100 cases and better. */
-#define GOOD_ENOUGH 0.01
+/* Up to this deviation the cheaper way is taken: less than the reference's own second rounding. */
+#define GOOD_ENOUGH 0.003
 
 static s64 round_shift(s64 value, u32 shift)
 {
