@@ -78,6 +78,18 @@ u32 npu_axis_reach(const struct npu_axis *a, u32 from, u32 lines)
 	return (u32)max((s64)from, min(to, (s64)a->out));
 }
 
+u32 npu_axis_reach_back(const struct npu_axis *a, u32 to, u32 lines)
+{
+	s64 step = (s64)a->stride * a->pool_stride;
+	s64 offset = (s64)a->pool_pad * a->stride + a->pad;
+	s64 limit = (s64)npu_axis_end(a, to) - lines, from;
+
+	if (limit <= npu_axis_first(a, 0))
+		return 0;
+	from = DIV_ROUND_UP(limit + offset, step);
+	return (u32)min(from, (s64)to);
+}
+
 u32 npu_axis_least(const struct npu_axis *a)
 {
 	u32 least = 0, i;

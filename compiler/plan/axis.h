@@ -54,6 +54,9 @@ u32 npu_axis_end(const struct npu_axis *axis, u32 to);
 /* The largest @to so that outputs [@from, @to) need at most @lines input lines; @from: not even one. */
 u32 npu_axis_reach(const struct npu_axis *axis, u32 from, u32 lines);
 
+/* The smallest @from so that outputs [@from, @to) need at most @lines input lines; @to: not even one. */
+u32 npu_axis_reach_back(const struct npu_axis *axis, u32 to, u32 lines);
+
 /* Input lines of the output that needs most. */
 u32 npu_axis_least(const struct npu_axis *axis);
 

@@ -10,7 +10,8 @@
  * for columns, whose shared lines are fetched twice, the cheapest sequence of
  * tiles is found by dynamic programming over the output columns, in which only
  * the widest tile for each number of its pieces matters.  A wider range of
- * kernels likewise never costs more than a narrower one.
+ * kernels likewise never costs more than a narrower one.  Where windows are
+ * farther apart than they are large, more pieces fetch less: then all are tried.
  */
 #include "plan_internal.h"
 
@@ -100,12 +101,14 @@ struct search {
 	u32 groups;
 	u32 width_limit; /* output columns of a tile */
 	u32 data_banks;
+	u32 most_lines; /* that the registers can release */
 	u32 row_entries; /* of a whole line */
 	bool widest_known; /* for the present data banks */
 	u32 fits[NPU_MAX_BANKS]; /* kernel groups that fit into so many weight banks */
 	u64 needed_bytes; /* features that some output needs */
 	struct floor floor;
-	bool gaps; /* input lines that no output needs lie between pieces */
+	bool row_gaps, column_gaps; /* input that no output needs lies between pieces */
+	u32 shorter; /* ends of tiles that are tried, from the widest one back */
 	bool overlap; /* neighbouring columns of outputs share columns of input */
 	size_t tile_room;
 	int error; /* out of memory */
@@ -254,12 +257,18 @@ bool npu_split_is_single(const struct npu_conv_shape *shape, u32 rows, u32 cols)
 	       (shape->rows.out > 1 || shape->cols.out > 1);
 }
 
-/* A last piece of one row is given another one where that costs nothing: see npu_split_is_single(). */
-u32 npu_split_next_row(const struct npu_conv_shape *shape, u32 from, u32 lines)
+/*
+ * From the bottom up, because ranges of kernels profit from large pieces at the end.  A first piece
+ * of a single atom is given another one where that costs nothing.
+ */
+u32 npu_split_piece(const struct npu_conv_shape *shape, const struct npu_tile *tile, u32 to)
 {
-	u32 to = npu_axis_reach(&shape->rows, from, lines);
+	u32 from = npu_axis_reach_back(&shape->rows, to, tile->lines);
 
-	return shape->rows.out - to == 1 && to - from >= 3 ? to - 1 : to;
+	if (from == 1 && to - from >= 3 && npu_split_is_single(shape, 1, tile->cols) &&
+	    !npu_axis_reach_back(&shape->rows, 2, tile->lines))
+		return 2;
+	return from;
 }
 
 static u32 width_limit(const struct npu_conv_shape *shape)
@@ -272,19 +281,28 @@ static u32 width_limit(const struct npu_conv_shape *shape)
 
 /* ---- rows ----------------------------------------------------------------------- */
 
+/* Lines that the piece [@from, @to) fetches: those that the one above leaves are there. */
+static u32 new_lines(const struct npu_axis *rows, u32 from, u32 to)
+{
+	u32 first = npu_axis_first(rows, from);
+
+	if (from)
+		first = max(first, npu_axis_end(rows, from));
+	return npu_axis_end(rows, to) - first;
+}
+
 static struct rows_choice cut_rows(const struct npu_conv_shape *shape, u32 lines)
 {
 	struct rows_choice c = { .lines = lines };
-	u32 from = 0, to, end = 0;
+	/* How many pieces are single atoms counts for tiles of one column only. */
+	struct npu_tile tile = { 0, 1, lines };
+	u32 from, to;
 
-	while (from < shape->rows.out) {
-		to = npu_split_next_row(shape, from, lines);
+	for (to = shape->rows.out; to; to = from) {
+		from = npu_split_piece(shape, &tile, to);
 		c.pieces++;
 		c.singles += to - from == 1;
-		end = max(end, npu_axis_first(&shape->rows, from));
-		c.fetched += npu_axis_end(&shape->rows, to) - end;
-		end = npu_axis_end(&shape->rows, to);
-		from = to;
+		c.fetched += new_lines(&shape->rows, from, to);
 	}
 	return c;
 }
@@ -293,8 +311,7 @@ static struct rows_choice cut_rows(const struct npu_conv_shape *shape, u32 lines
 static int list_choices(struct search *s)
 {
 	const struct npu_axis *rows = &s->shape->rows;
-	u32 most = min(npu_axis_end(rows, rows->out) - npu_axis_first(rows, 0),
-		       NVDLA_FIELD_MAX(CSC, D_RELEASE, RLS_SLICES) + 1);
+	u32 most = min(npu_axis_end(rows, rows->out) - npu_axis_first(rows, 0), s->most_lines);
 	struct npu_split_space *space = s->space;
 	u32 lines, last = 0;
 
@@ -331,43 +348,16 @@ static u32 tile_singles(const struct search *s, u32 from, u32 to, const struct r
 	return npu_split_is_single(s->shape, 1, to - from) ? c->singles : 0;
 }
 
-/* The choice with the fewest pieces of whole rows that fit; NULL where none does. */
-static const struct rows_choice *best_choice(const struct search *s, bool avoid_singles)
+/* A tile with as large pieces as the data banks hold, where single atoms do not ask for others. */
+static struct npu_tile make_tile(const struct search *s, u32 from, u32 to,
+				 const struct rows_choice *c)
 {
-	u32 lines = nvdla_cbuf_data_lines(s->cfg, s->row_entries, s->data_banks);
-	u32 i = s->space->choice_count;
+	u32 entries = nvdla_cbuf_feature_eps(s->cfg, tile_width(s, from, to), s->shape->c);
+	u32 lines = nvdla_cbuf_data_lines(s->cfg, entries, s->data_banks);
 
-	while (i--) {
-		const struct rows_choice *c = &s->space->choice[i];
-
-		if (c->lines <= lines &&
-		    !(avoid_singles && tile_singles(s, 0, s->shape->cols.out, c)))
-			return c;
-	}
-	return NULL;
-}
-
-static void tiling_add(const struct search *s, struct tiling *t, u32 from, u32 to,
-		       const struct rows_choice *c)
-{
-	t->tile[t->count++] = (struct npu_tile){ from, to - from, c->lines };
-	t->pieces += c->pieces;
-	t->singles += tile_singles(s, from, to, c);
-	t->bytes += tile_bytes(s, from, to, c);
-}
-
-static bool whole_rows(const struct search *s, bool avoid_singles, struct tiling *t)
-{
-	u32 out = s->shape->cols.out;
-	const struct rows_choice *c;
-
-	*t = (struct tiling){ .tile = t->tile };
-	if (out > s->width_limit)
-		return false;
-	c = best_choice(s, avoid_singles);
-	if (c)
-		tiling_add(s, t, 0, out, c);
-	return c;
+	if (s->row_gaps || npu_split_is_single(s->shape, 1, to - from))
+		lines = c->lines;
+	return (struct npu_tile){ from, to - from, min(lines, s->most_lines) };
 }
 
 /* Widest input whose lines take at most @entries each. */
@@ -424,7 +414,7 @@ static void reach_from(const struct search *s, u32 from)
 		while (to < most && space->column[to].end <= limit)
 			to++;
 		space->reach[i] = to;
-		space->wider[i] = to > last;
+		space->wider[i] = to > last || (s->row_gaps && to > from);
 		last = max(last, to);
 	}
 }
@@ -450,11 +440,10 @@ static bool cut_columns(const struct search *s, u64 feature, u64 piece, u64 limi
 		reach_from(s, from);
 		for (i = space->choice_count; i--;) {
 			const struct rows_choice *c = &space->choice[i];
-			u32 shorter;
+			u32 shorter = 0;
 
 			to = space->wider[i] ? space->reach[i] : from;
-			/* One column less here may save the last tile from being one column wide. */
-			for (shorter = 0; shorter < 2 && to > from; shorter++, to--)
+			for (; shorter < s->shorter && to > from; shorter++, to--)
 				if (!avoid_singles || !tile_singles(s, from, to, c))
 					relax(s, from, to, i, feature, piece);
 		}
@@ -468,7 +457,7 @@ static bool cut_columns(const struct search *s, u64 feature, u64 piece, u64 limi
 	for (i = out; i; i = cell[i].from) {
 		const struct rows_choice *c = &s->space->choice[cell[i].choice];
 
-		t->tile[--n] = (struct npu_tile){ cell[i].from, i - cell[i].from, c->lines };
+		t->tile[--n] = make_tile(s, cell[i].from, i, c);
 		t->pieces += c->pieces;
 		t->singles += tile_singles(s, cell[i].from, i, c);
 		t->bytes += tile_bytes(s, cell[i].from, i, c);
@@ -481,26 +470,21 @@ static u64 tail_bytes(const struct search *s, struct tiling *t, u32 count)
 {
 	const struct npu_conv_shape *shape = s->shape;
 	u64 *tail = s->space->tail;
-	u32 i, piece = t->pieces;
+	u32 i, piece = 0;
 
 	if (t->tail_known)
 		return tail[count];
-	for (i = 0; i < t->count; i++) {
+	tail[0] = 0;
+	for (i = t->count; i--;) {
 		const struct npu_tile *tile = &t->tile[i];
-		u64 width = tile_width(s, tile->x, tile->x + tile->cols);
-		u32 from, to, end = 0;
+		u64 line = tile_width(s, tile->x, tile->x + tile->cols) * s->column_bytes;
+		u32 from, to;
 
-		for (from = 0; from < shape->rows.out; from = to) {
-			to = npu_split_next_row(shape, from, tile->lines);
-			end = max(end, npu_axis_first(&shape->rows, from));
-			tail[piece--] =
-				width * s->column_bytes * (npu_axis_end(&shape->rows, to) - end);
-			end = npu_axis_end(&shape->rows, to);
+		for (to = shape->rows.out; to; to = from, piece++) {
+			from = npu_split_piece(shape, tile, to);
+			tail[piece + 1] = tail[piece] + line * new_lines(&shape->rows, from, to);
 		}
 	}
-	tail[0] = 0;
-	for (i = 1; i <= t->pieces; i++)
-		tail[i] += tail[i - 1];
 	t->tail_known = true;
 	return tail[count];
 }
@@ -591,16 +575,42 @@ static u64 carried_weights(const struct search *s, u32 pieces, u32 range)
 
 static void offer_stream(struct search *s, const struct tiling *t, u32 banks, u32 fit)
 {
-	u32 carry = min(fit, s->groups / 2);
+	u32 carry = min(fit, s->groups / 2), least = carry > 4 ? carry - 4 : 0;
 	/* Single atoms are written group by group, so their weights are fetched that way too. */
 	u32 singles = s->groups > 1 ? t->singles : 0;
 	u64 bytes = t->bytes + (t->pieces - singles) * s->weight_bytes + singles * s->group_sum;
 
 	offer(s, t, NPU_SPLIT_STREAM, banks, 0, t->pieces + singles * (s->groups - 1), bytes);
-	if (t->pieces > 1 && carry && !singles)
+	if (t->pieces == 1 || singles)
+		return;
+	/* More is better but for what rounding up to whole entries adds. */
+	for (; carry > least; carry--)
 		offer(s, t, NPU_SPLIT_STREAM, banks, carry,
 		      4 + (t->pieces - 2) * (2 + (s->groups > 2 * carry)),
 		      t->bytes + carried_weights(s, t->pieces, carry));
+}
+
+/* Weights of all ranges of @range groups, each rounded up to a whole entry. */
+static u64 ranged_weights(const struct search *s, u32 range)
+{
+	u32 full = s->groups / range, rest = s->groups % range;
+	u64 bytes;
+
+	if (!rest)
+		return (full - 1) * weights(s, 0, range) + weights(s, s->groups - range, range);
+	bytes = full * weights(s, 0, range);
+	return bytes + weights(s, s->groups - rest, rest);
+}
+
+/* Of all ranges that make @passes of them the one with the least rounding. */
+static u32 best_range(const struct search *s, u32 passes, u32 fit)
+{
+	u32 best = DIV_ROUND_UP(s->groups, passes), n;
+
+	for (n = best + 1; n <= fit && DIV_ROUND_UP(s->groups, n) == passes; n++)
+		if (ranged_weights(s, n) < ranged_weights(s, best))
+			best = n;
+	return best;
 }
 
 /*
@@ -609,7 +619,7 @@ static void offer_stream(struct search *s, const struct tiling *t, u32 banks, u3
  */
 static void offer_ranges(struct search *s, struct tiling *t, u32 banks, u32 fit)
 {
-	u32 passes = DIV_ROUND_UP(s->groups, fit), rest = passes - 1;
+	u32 passes = DIV_ROUND_UP(s->groups, fit), rest = passes - 1, range;
 	u64 bytes;
 
 	if (t->pieces < 2 || (t->singles && fit > 1))
@@ -618,12 +628,10 @@ static void offer_ranges(struct search *s, struct tiling *t, u32 banks, u32 fit)
 		s->error = -ENOMEM;
 		return;
 	}
+	range = best_range(s, passes, fit);
 	bytes = passes * t->bytes - rest / t->pieces * t->bytes -
-		tail_bytes(s, t, rest % t->pieces);
-	bytes += s->groups / fit * weights(s, 0, fit);
-	if (s->groups % fit)
-		bytes += weights(s, s->groups - s->groups % fit, s->groups % fit);
-	offer(s, t, NPU_SPLIT_RANGES, banks, fit, passes * t->pieces, bytes);
+		tail_bytes(s, t, rest % t->pieces) + ranged_weights(s, range);
+	offer(s, t, NPU_SPLIT_RANGES, banks, range, passes * t->pieces, bytes);
 }
 
 /* ---- the search --------------------------------------------------------------------- */
@@ -638,7 +646,7 @@ static void set_floor(struct search *s)
 
 	s->floor.feature = s->needed_bytes;
 	s->floor.pieces = 2;
-	if (!s->gaps) {
+	if (!s->row_gaps && !s->column_gaps) {
 		s->floor.feature = (width + s->overlap) * lines * s->column_bytes;
 		s->floor.pieces = max(DIV_ROUND_UP(entries, have), (u64)2);
 	}
@@ -657,25 +665,6 @@ static bool worth(const struct search *s, u32 passes, u64 piece, u64 other)
 	       s->constant_bytes + f->feature + (u64)(passes - 1) * (f->feature - f->stays) +
 			       f->pieces * piece + other <=
 		       s->best->bytes;
-}
-
-/* Whole rows: what the modes are tried on for one number of data banks. */
-struct rows_tilings {
-	struct npu_tile tile[2];
-	struct tiling any, no_singles;
-	bool has_any, has_no_singles;
-};
-
-static void offer_rows(struct search *s, struct rows_tilings *r, u32 banks, u32 fit)
-{
-	if (fit == s->groups && r->has_no_singles)
-		offer_resident(s, &r->no_singles, banks);
-	if (fit && fit < s->groups && r->has_no_singles)
-		offer_ranges(s, &r->no_singles, banks, fit);
-	if (fit == 1 && fit < s->groups && r->has_any && r->any.singles)
-		offer_ranges(s, &r->any, banks, fit);
-	if (r->has_any)
-		offer_stream(s, &r->any, banks, fit);
 }
 
 /* What features and pieces may cost together for the whole to be as cheap as the best so far. */
@@ -724,21 +713,49 @@ static bool new_fit(const struct search *s, u32 banks)
 	       s->fits[banks] != s->fits[banks - 1];
 }
 
-/* All weight banks that go with the present data banks: whole rows. */
+/* All weight banks that go with the present data banks and a choice of whole rows. */
+static void offer_rows(struct search *s, const struct rows_choice *c, u32 first, u32 most)
+{
+	u32 out = s->shape->cols.out, banks;
+	struct npu_tile tile = make_tile(s, 0, out, c);
+	struct tiling t = {
+		.tile = &tile,
+		.count = 1,
+		.pieces = c->pieces,
+		.singles = tile_singles(s, 0, out, c),
+		.bytes = tile_bytes(s, 0, out, c),
+	};
+
+	for (banks = first; banks <= most; banks++) {
+		u32 fit = s->fits[banks];
+
+		if (!new_fit(s, banks))
+			continue;
+		if (fit == s->groups)
+			offer_resident(s, &t, banks);
+		else if (fit)
+			offer_ranges(s, &t, banks, fit);
+		offer_stream(s, &t, banks, fit);
+	}
+}
+
+/* The fewest pieces are the best ones, unless more of them leave lines out or avoid single atoms. */
 static void search_rows(struct search *s, u32 first, u32 most)
 {
-	struct rows_tilings r;
-	u32 banks;
+	u32 lines = nvdla_cbuf_data_lines(s->cfg, s->row_entries, s->data_banks);
+	u32 out = s->shape->cols.out, i = s->space->choice_count;
 
-	if (first > most)
+	if (first > most || out > s->width_limit)
 		return;
-	r.any.tile = &r.tile[0];
-	r.no_singles.tile = &r.tile[1];
-	r.has_any = whole_rows(s, false, &r.any);
-	r.has_no_singles = whole_rows(s, s->groups > 1, &r.no_singles);
-	for (banks = first; banks <= most; banks++)
-		if (new_fit(s, banks))
-			offer_rows(s, &r, banks, s->fits[banks]);
+	while (i--) {
+		const struct rows_choice *c = &s->space->choice[i];
+
+		if (c->lines > lines)
+			continue;
+		offer_rows(s, c, first, most);
+		if (!s->row_gaps && !tile_singles(s, 0, out, c))
+			break;
+	}
 }
 
 /* The same: rows and columns. */
@@ -777,6 +794,14 @@ static void spread_banks(const struct search *s, u32 banks)
 			(u32)min((u64)(banks - b->weight_banks), 2 * have / s->cfg->entries);
 }
 
+/* Lines that neighbouring outputs share; negative: that lie between them. */
+static s64 overlap(const struct npu_axis *axis)
+{
+	s64 span = (s64)(axis->pool_kernel - 1) * axis->stride + axis->kernel;
+
+	return span - (s64)axis->stride * axis->pool_stride;
+}
+
 static int prepare(struct search *s)
 {
 	const struct npu_conv_shape *shape = s->shape;
@@ -786,8 +811,10 @@ static int prepare(struct search *s)
 	u64 plane = (u64)shape->rows.out * shape->cols.out;
 	u64 conv_plane = (u64)shape->rows.conv * shape->cols.conv;
 	struct npu_split_space *space = s->space;
-	int err = list_choices(s);
+	int err;
 
+	s->most_lines = NVDLA_FIELD_MAX(CSC, D_RELEASE, RLS_SLICES) + 1;
+	err = list_choices(s);
 	if (err)
 		return err;
 	s->tile_room = shape->cols.out;
@@ -813,19 +840,18 @@ static int prepare(struct search *s)
 	s->row_entries = nvdla_cbuf_feature_eps(cfg, tile_width(s, 0, shape->cols.out), shape->c);
 	s->needed_bytes = (u64)npu_axis_needed(&shape->rows) * npu_axis_needed(&shape->cols) *
 			  s->column_bytes;
-	s->gaps = shape->rows.stride * shape->rows.pool_stride >
-			  (shape->rows.pool_kernel - 1) * shape->rows.stride + shape->rows.kernel ||
-		  shape->cols.stride * shape->cols.pool_stride >
-			  (shape->cols.pool_kernel - 1) * shape->cols.stride + shape->cols.kernel;
-	s->overlap = shape->cols.stride * shape->cols.pool_stride <
-		     (shape->cols.pool_kernel - 1) * shape->cols.stride + shape->cols.kernel;
+	s->row_gaps = overlap(&shape->rows) < 0;
+	s->column_gaps = overlap(&shape->cols) < 0;
+	s->overlap = overlap(&shape->cols) > 0;
+	/* One column less here may save the last tile from being one column wide. */
+	s->shorter = s->column_gaps ? UINT32_MAX : 2;
 	return 0;
 }
 
 /* One pass does it all, and there is nothing that smaller pieces would not fetch. */
 static bool is_whole(const struct search *s)
 {
-	return s->best->tasks == 1 && !s->gaps;
+	return s->best->tasks == 1 && !s->row_gaps && !s->column_gaps;
 }
 
 /* All pairs of data and weight banks that take more than @known and up to @banks banks together. */

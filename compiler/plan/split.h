@@ -97,8 +97,8 @@ int npu_split_search(struct npu_split_space *space, const struct nvdla_config *c
 u32 npu_split_least_banks(const struct nvdla_config *config, const struct npu_conv_shape *shape,
 			  u32 *data_banks, u32 *weight_banks);
 
-/* Next piece of a tile from output row @from: behind its last row. */
-u32 npu_split_next_row(const struct npu_conv_shape *shape, u32 from, u32 lines);
+/* First row of the piece of a tile that ends at output row @to: pieces are cut from the bottom up. */
+u32 npu_split_piece(const struct npu_conv_shape *shape, const struct npu_tile *tile, u32 to);
 
 /* SDP cannot write 1 x 1 tiles of a larger plane for more than one surface. */
 bool npu_split_is_single(const struct npu_conv_shape *shape, u32 rows, u32 cols);

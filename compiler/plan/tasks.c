@@ -149,7 +149,7 @@ static void add_kernels(struct block *b, const struct npu_row_piece *piece, u32 
 static int list_pieces(struct npu_planner *p, const struct npu_conv_shape *shape,
 		       const struct npu_split *split)
 {
-	u32 tile, from, to, n = 0;
+	u32 tile, from, to, n = split->pieces;
 
 	if (split->pieces > p->piece_room) {
 		struct npu_row_piece *grown = reallocarray(p->piece, split->pieces, sizeof(*grown));
@@ -159,10 +159,10 @@ static int list_pieces(struct npu_planner *p, const struct npu_conv_shape *shape
 		p->piece = grown;
 		p->piece_room = split->pieces;
 	}
-	for (tile = 0; tile < split->tile_count; tile++)
-		for (from = 0; from < shape->rows.out; from = to) {
-			to = npu_split_next_row(shape, from, split->tile[tile].lines);
-			p->piece[n++] = (struct npu_row_piece){ tile, from, to };
+	for (tile = split->tile_count; tile--;)
+		for (to = shape->rows.out; to; to = from) {
+			from = npu_split_piece(shape, &split->tile[tile], to);
+			p->piece[--n] = (struct npu_row_piece){ tile, from, to };
 		}
 	return 0;
 }
