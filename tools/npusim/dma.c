@@ -88,17 +88,8 @@ int sim_dma_fetch(struct npusim *sim, enum npusim_engine engine, u64 addr, void 
 	return 0;
 }
 
-int sim_dma_write(struct npusim *sim, enum npusim_engine engine, u64 addr, const void *buf,
-		  size_t len)
+static int write_memory(struct npusim *sim, u64 addr, const void *buf, size_t len)
 {
-	int error;
-
-	if (!len)
-		return 0;
-	addr = bus_address(sim, addr);
-	sim->counters.bytes[engine] += len;
-	if (!guard_allows(sim, addr, len, NPUSIM_GUARD_WRITE))
-		return fault(sim, -EACCES, engine, addr, len, true);
 	if (sim->memory.map) {
 		void *p = sim->memory.map(sim->memory.context, addr, len);
 
@@ -107,8 +98,83 @@ int sim_dma_write(struct npusim *sim, enum npusim_engine engine, u64 addr, const
 			return 0;
 		}
 	}
-	error = sim->memory.write(sim->memory.context, addr, buf, len);
-	return error ? fault(sim, error, engine, addr, len, true) : 0;
+	return sim->memory.write(sim->memory.context, addr, buf, len);
+}
+
+/* What comes before the bytes of a held write. */
+struct write_record {
+	u64 addr;
+	size_t len;
+	enum npusim_engine engine;
+	u32 group;
+};
+
+void sim_writes_begin(struct npusim *sim)
+{
+	sim->hold_writes = true;
+	sim->writes.used = 0;
+}
+
+void sim_writes_drop(struct sim_writes *writes)
+{
+	free(writes->data);
+	memset(writes, 0, sizeof(*writes));
+}
+
+void sim_writes_commit(struct npusim *sim, struct sim_writes *writes)
+{
+	struct write_record r;
+	size_t at;
+
+	for (at = 0; at < writes->used; at += sizeof(r) + r.len) {
+		int error;
+
+		memcpy(&r, writes->data + at, sizeof(r));
+		error = write_memory(sim, r.addr, writes->data + at + sizeof(r), r.len);
+		if (error) {
+			sim->dma_group = r.group;
+			fault(sim, error, r.engine, r.addr, r.len, true);
+		}
+	}
+	sim_writes_drop(writes);
+}
+
+/* Keep a write for the end of its operation; false when there is no memory for that. */
+static bool hold_write(struct npusim *sim, const struct write_record *r, const void *buf)
+{
+	struct sim_writes *w = &sim->writes;
+	size_t need = w->used + sizeof(*r) + r->len;
+
+	if (need > w->capacity) {
+		size_t capacity = max(need, w->capacity * 2);
+		u8 *data = realloc(w->data, capacity);
+
+		if (!data)
+			return false;
+		w->data = data;
+		w->capacity = capacity;
+	}
+	memcpy(w->data + w->used, r, sizeof(*r));
+	memcpy(w->data + w->used + sizeof(*r), buf, r->len);
+	w->used = need;
+	return true;
+}
+
+int sim_dma_write(struct npusim *sim, enum npusim_engine engine, u64 addr, const void *buf,
+		  size_t len)
+{
+	struct write_record r = { bus_address(sim, addr), len, engine, sim->dma_group };
+	int error;
+
+	if (!len)
+		return 0;
+	sim->counters.bytes[engine] += len;
+	if (!guard_allows(sim, r.addr, len, NPUSIM_GUARD_WRITE))
+		return fault(sim, -EACCES, engine, r.addr, len, true);
+	if (sim->hold_writes && hold_write(sim, &r, buf))
+		return 0;
+	error = write_memory(sim, r.addr, buf, len);
+	return error ? fault(sim, error, engine, r.addr, len, true) : 0;
 }
 
 void sim_dma_count(struct npusim *sim, enum npusim_engine engine, u64 bytes)

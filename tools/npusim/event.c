@@ -21,6 +21,28 @@ void sim_event_add(struct npusim *sim, u64 when, enum sim_event_kind kind, u32 a
 		e->stats = *stats;
 	else
 		e->stats.count = 0;
+	memset(&e->writes, 0, sizeof(e->writes));
+}
+
+void sim_event_add_end(struct npusim *sim, u64 when, enum sim_unit_id unit,
+		       const struct sim_task_stats *stats)
+{
+	if (sim->events == SIM_EVENTS_MAX) {
+		sim_writes_commit(sim, &sim->writes);
+		return;
+	}
+	sim_event_add(sim, when, SIM_EVENT_DONE, unit, stats);
+	sim->event[sim->events - 1].writes = sim->writes;
+	memset(&sim->writes, 0, sizeof(sim->writes));
+	sim->hold_writes = false;
+}
+
+void sim_events_clear(struct npusim *sim)
+{
+	while (sim->events)
+		sim_writes_drop(&sim->event[--sim->events].writes);
+	sim_writes_drop(&sim->writes);
+	sim->hold_writes = false;
 }
 
 /* The index of the next event; events must not be empty. */
@@ -66,7 +88,7 @@ static void unit_done(struct npusim *sim, enum sim_unit_id id, const struct sim_
 	}
 }
 
-static void happen(struct npusim *sim, const struct sim_event *e)
+static void happen(struct npusim *sim, struct sim_event *e)
 {
 	switch (e->kind) {
 	case SIM_EVENT_INTR:
@@ -75,6 +97,7 @@ static void happen(struct npusim *sim, const struct sim_event *e)
 			sim->event_fn(sim->event_context, e->arg, sim->now);
 		break;
 	case SIM_EVENT_DONE:
+		sim_writes_commit(sim, &e->writes);
 		unit_done(sim, (enum sim_unit_id)e->arg, &e->stats);
 		break;
 	case SIM_EVENT_WAKE:

@@ -67,13 +67,23 @@ static const struct npusim_regs *start_rdma(struct npusim *sim, const struct lan
 	return needed ? sim_unit_start(sim, l->rdma) : NULL;
 }
 
+/* The data path is through: its end comes at @when.  Memory holds what it wrote by then. */
 static void finish(struct npusim *sim, const struct lane *l, bool rdma, u64 when,
 		   const struct sim_task_stats *stats)
 {
-	sim_event_add(sim, when, SIM_EVENT_INTR, l->intr + sim->unit[l->unit].consumer, NULL);
-	sim_event_add(sim, when, SIM_EVENT_DONE, l->unit, stats);
+	u32 group = sim->unit[l->unit].consumer;
+
+	sim_event_add_end(sim, when, l->unit, stats);
 	if (rdma)
 		sim_event_add(sim, when, SIM_EVENT_DONE, l->rdma, NULL);
+	sim_event_add(sim, when, SIM_EVENT_INTR, l->intr + group, NULL);
+}
+
+/* The data path never ends: what it has written is in memory all the same. */
+static void never_ends(struct npusim *sim)
+{
+	sim->hold_writes = false;
+	sim_writes_commit(sim, &sim->writes);
 }
 
 static bool sdp_flying(const struct npusim_regs *regs)
@@ -145,9 +155,12 @@ static void run_pdp_flying(struct npusim *sim, const struct sim_cube8 *cube, u64
 	struct sim_task_stats stats = { 0 };
 
 	sim->dma_group = regs->group;
+	sim_writes_begin(sim);
 	if (sim_pdp_run(sim, regs, NULL, cube, &stats))
-		return;
-	finish(sim, &pdp, false, from + sim_pdp_cycles(sim, regs, NULL, until - from), &stats);
+		never_ends(sim);
+	else
+		finish(sim, &pdp, false, from + sim_pdp_cycles(sim, regs, NULL, until - from),
+		       &stats);
 }
 
 /* Bytes that SDP and PDP have moved so far. */
@@ -198,12 +211,15 @@ static void run_sdp(struct npusim *sim, const struct delivery *from)
 	int error;
 
 	sim->dma_group = regs->group;
+	sim_writes_begin(sim);
 	error = sim_sdp_run(sim, regs, rdma, from ? from->cube : NULL,
 			    sdp_to_pdp(regs) ? &cube : NULL, &stats);
 	end = sdp_end(sim, regs, rdma, from, post_bytes(sim) - bytes);
 	if (error < 0)
 		sim_hang(sim, "SDP", "ran out of the model's memory");
-	if (!error)
+	if (error)
+		never_ends(sim);
+	else
 		finish(sim, &sdp, needs, end, &stats);
 	if (sdp_to_pdp(regs) && error >= 0)
 		run_pdp_flying(sim, &cube, sim->now, end);
@@ -243,7 +259,10 @@ static bool pdp_step(struct npusim *sim)
 	regs = sim_unit_start(sim, SIM_PDP);
 	rdma = start_rdma(sim, &pdp, needs);
 	sim->dma_group = regs->group;
-	if (!sim_pdp_run(sim, regs, rdma, NULL, &stats))
+	sim_writes_begin(sim);
+	if (sim_pdp_run(sim, regs, rdma, NULL, &stats))
+		never_ends(sim);
+	else
 		finish(sim, &pdp, needs, sim->now + sim_pdp_cycles(sim, regs, rdma, 0), &stats);
 	return true;
 }
@@ -264,7 +283,10 @@ static bool cdp_step(struct npusim *sim)
 	regs = sim_unit_start(sim, SIM_CDP);
 	rdma = start_rdma(sim, &cdp, true);
 	sim->dma_group = regs->group;
-	if (!sim_cdp_run(sim, regs, rdma, &stats))
+	sim_writes_begin(sim);
+	if (sim_cdp_run(sim, regs, rdma, &stats))
+		never_ends(sim);
+	else
 		finish(sim, &cdp, true, sim->now + sim_cdp_cycles(sim, regs, rdma), &stats);
 	return true;
 }
