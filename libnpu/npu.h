@@ -14,6 +14,8 @@
  * Errors.  Functions that can fail return 0 or a negative errno; npu_error() has the text of the
  * last failure in the calling thread.
  *
+ * Processes.  A child of fork() opens the NPU itself; it does not use its parent's handles.
+ *
  * Threads.  Every function may be called from every thread at any time.  Runs of one model are
  * done one after another; runs of different models share the NPU chain by chain.  Freeing an object
  * while another thread still uses it is the one thing that the caller has to prevent.
