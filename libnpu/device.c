@@ -76,8 +76,7 @@ int npu_device_info(struct npu_device *device, struct npu_device_info *info)
 
 	snprintf(own.name, sizeof(own.name), "%s", device->name);
 	snprintf(own.config, sizeof(own.config), "%s", config->name);
-	npu_copy_out(info, &own, sizeof(own));
-	return 0;
+	return npu_copy_out(info, &own, sizeof(own));
 }
 
 int npu_device_budget(struct npu_device *device, struct npu_device_budget *budget)
@@ -85,9 +84,7 @@ int npu_device_budget(struct npu_device *device, struct npu_device_budget *budge
 	struct npu_device_budget own = { 0 };
 	int err = device->ops->budget(device, &own);
 
-	if (!err)
-		npu_copy_out(budget, &own, sizeof(own));
-	return err;
+	return err ? err : npu_copy_out(budget, &own, sizeof(own));
 }
 
 int npu_device_budget_wait(struct npu_device *device, uint64_t generation, int timeout_ms,
@@ -120,9 +117,7 @@ int npu_device_reservation(struct npu_device *device, unsigned index,
 	struct npu_reservation own = { 0 };
 	int err = device->ops->reservation(device, index, &own);
 
-	if (!err)
-		npu_copy_out(reservation, &own, sizeof(own));
-	return err;
+	return err ? err : npu_copy_out(reservation, &own, sizeof(own));
 }
 
 int npu_device_plan_budget(struct npu_device *device, u32 max_banks, struct npu_budget *budget)

@@ -29,17 +29,33 @@ int npu_fail(int error, const char *format, ...)
 	return error;
 }
 
-void npu_copy_out(void *to, const void *from, size_t own_size)
+/* The size that the caller knows of stands first in the struct. */
+static size_t caller_size(const void *object)
 {
 	size_t size;
 
-	/* The size that the caller knows of stands first in both structs. */
-	memcpy(&size, to, sizeof(size));
+	memcpy(&size, object, sizeof(size));
+	return size;
+}
+
+int npu_check_size(const void *object)
+{
+	if (caller_size(object) > sizeof(size_t))
+		return 0;
+	return npu_fail(-EINVAL, "the size of a struct was not set");
+}
+
+int npu_copy_out(void *to, const void *from, size_t own_size)
+{
+	size_t size = caller_size(to);
+	int err = npu_check_size(to);
+
+	if (err)
+		return err;
 	if (size > own_size)
 		size = own_size;
-	if (size > sizeof(size))
-		memcpy((char *)to + sizeof(size), (const char *)from + sizeof(size),
-		       size - sizeof(size));
+	memcpy((char *)to + sizeof(size), (const char *)from + sizeof(size), size - sizeof(size));
+	return 0;
 }
 
 u64 npu_now_ns(void)

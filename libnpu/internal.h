@@ -17,8 +17,14 @@
 /* Stores the text for npu_error() of this thread; returns @error, a negative errno. */
 int npu_fail(int error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Copies at most the caller's @size bytes; the caller's size field stays as it is. */
-void npu_copy_out(void *to, const void *from, size_t own_size);
+/* Has the caller set the size that its struct begins with?  0 or -EINVAL. */
+int npu_check_size(const void *object);
+
+/*
+ * Copies at most the caller's @size bytes; the caller's size field stays as it is.  0, or -EINVAL
+ * where it was not set.
+ */
+int npu_copy_out(void *to, const void *from, size_t own_size);
 
 /* CLOCK_MONOTONIC in nanoseconds. */
 u64 npu_now_ns(void);

@@ -244,7 +244,7 @@ int npu_job_stats(struct npu_job *job, struct npu_run_stats *stats)
 
 	pthread_mutex_lock(&job->lock);
 	if (job->state == JOB_DONE)
-		npu_copy_out(stats, &job->stats, sizeof(job->stats));
+		err = npu_copy_out(stats, &job->stats, sizeof(job->stats));
 	else
 		err = npu_fail(-EBUSY, "the job has not ended");
 	pthread_mutex_unlock(&job->lock);

@@ -317,8 +317,7 @@ static int tensor_info(const struct npu_model *model, const u32 *list, u32 count
 		own.scale = tensor->quant.scale[0];
 		own.zero_point = tensor->quant.zero ? tensor->quant.zero[0] : 0;
 	}
-	npu_copy_out(info, &own, sizeof(own));
-	return 0;
+	return npu_copy_out(info, &own, sizeof(own));
 }
 
 int npu_model_input(const struct npu_model *model, unsigned index, struct npu_tensor_info *info)
@@ -359,6 +358,5 @@ int npu_model_info(struct npu_model *model, struct npu_model_info *info)
 	own.plan_ns = program->plan_ns;
 	own.replans = model->replans;
 	pthread_mutex_unlock(&model->lock);
-	npu_copy_out(info, &own, sizeof(own));
-	return 0;
+	return npu_copy_out(info, &own, sizeof(own));
 }

@@ -22,7 +22,7 @@
  *
  * Growth.  Structs that begin with @size grow at their end in later versions: set @size to
  * sizeof(struct) and everything else to zero before the call.  The library reads and writes no more
- * than @size bytes; a field that is zero has its default.
+ * than @size bytes; a field that is zero has its default.  A size that was not set is -EINVAL.
  */
 #ifndef NPU_H
 #define NPU_H

@@ -186,6 +186,8 @@ int npu_run(struct npu_model *model, const struct npu_input *inputs, unsigned in
 	struct npu_run_stats own = { 0 };
 	int err = npu_model_check_io(model, inputs, input_count, outputs, output_count);
 
+	if (!err && stats)
+		err = npu_check_size(stats);
 	if (err)
 		return err;
 	err = npu_model_run(model, inputs, outputs, &own);

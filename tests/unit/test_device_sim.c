@@ -332,6 +332,8 @@ static void test_struct_growth(void **unused)
 	assert_string_equal(info.name, "sim:nv_small");
 	assert_int_equal(info.config[0], 0x55);
 	assert_int_equal(info.size, offsetof(struct npu_device_info, config));
+	info.size = 0;
+	assert_int_equal(npu_device_info(device, &info), -EINVAL);
 	npu_close(device);
 }
 
