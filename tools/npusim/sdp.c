@@ -41,6 +41,7 @@ struct sdp {
 	u64 atoms;
 	bool flying;
 	bool to_pdp;
+	bool half; /* INT16 processing: of each atom from memory the first half comes through */
 	bool compare; /* EW compares (EQL): no output but D_STATUS */
 	bool out16;
 	bool count_saturation;
@@ -64,6 +65,19 @@ struct sdp {
 static u32 field_surfaces(const struct npusim *sim, u32 channels)
 {
 	return channels / sim_config(sim)->atom + 1;
+}
+
+static bool int16_processing(const struct npusim_regs *sdp)
+{
+	return SIM_FIELD(sdp, SDP, D_DATA_FORMAT, PROC_PRECISION);
+}
+
+/* Surfaces that the output is made of: with INT16 processing an atom has half the channels. */
+static u32 out_surfaces(const struct npusim *sim, const struct npusim_regs *sdp)
+{
+	u32 channels = SIM_FIELD(sdp, SDP, D_DATA_CUBE_CHANNEL, CHANNEL);
+
+	return field_surfaces(sim, int16_processing(sdp) ? 2 * channels : channels);
 }
 
 static struct sdp_operand operand_of(u32 src, u32 value, u32 bits)
@@ -215,8 +229,7 @@ bool sim_sdp_needs_rdma(const struct npusim *sim, const struct npusim_regs *sdp)
 u64 sim_sdp_atoms(const struct npusim *sim, const struct npusim_regs *sdp)
 {
 	return (u64)(SIM_FIELD(sdp, SDP, D_DATA_CUBE_WIDTH, WIDTH) + 1) *
-	       (SIM_FIELD(sdp, SDP, D_DATA_CUBE_HEIGHT, HEIGHT) + 1) *
-	       field_surfaces(sim, SIM_FIELD(sdp, SDP, D_DATA_CUBE_CHANNEL, CHANNEL));
+	       (SIM_FIELD(sdp, SDP, D_DATA_CUBE_HEIGHT, HEIGHT) + 1) * out_surfaces(sim, sdp);
 }
 
 /* A plane of 1x1 is one line of atoms, whatever the strides say. */
@@ -573,6 +586,45 @@ static bool any_byte(const u8 *p, size_t n)
 	return any;
 }
 
+static void write_line(struct sdp *sdp, u32 surface, u32 y, size_t bytes)
+{
+	u64 address = sdp->destination + surface * sdp->surface_stride + y * sdp->line_stride;
+
+	if (sdp->to_pdp)
+		return;
+	sdp->any_output = sdp->any_output || any_byte(sdp->line, bytes);
+	if (!sdp->compare && bytes)
+		sim_dma_write(sdp->sim, NPUSIM_SDP_WRITE, sim_beat_address(sdp->sim, address),
+			      sdp->line, bytes);
+}
+
+/*
+ * INT16 processing: half of each input atom is lost, the rest closes up, and the input ends
+ * before the output is full.
+ */
+static int walk_half(struct sdp *sdp)
+{
+	u32 packed = sdp->width == 1 && sdp->height == 1;
+	size_t size = (size_t)(packed ? sdp->surfaces : sdp->width) * sdp->lanes, filled = 0;
+	u64 lines = packed ? 1 : (u64)sdp->height * sdp->surfaces, line = 0;
+	u32 half = sdp->lanes / 2, n, i;
+	u8 out[SDP_RUN];
+
+	while (line < lines && (n = next_run(sdp, NULL, 0, SDP_RUN / sdp->lanes, out)))
+		for (i = 0; i < n && line < lines; i++) {
+			memcpy(sdp->line + filled, out + (size_t)i * sdp->lanes, half);
+			filled += half;
+			if (filled < size)
+				continue;
+			write_line(sdp, (u32)(line / sdp->height), (u32)(line % sdp->height), size);
+			filled = 0;
+			line++;
+		}
+	if (line == lines)
+		return 0;
+	return sim_hang(sdp->sim, "SDP", "PROC_PRECISION is not INT8: the input ends too early");
+}
+
 /* The whole cube; a line at a time to memory. */
 static int walk(struct sdp *sdp, const struct sim_cube32 *flying, struct sim_cube8 *to_pdp)
 {
@@ -585,7 +637,6 @@ static int walk(struct sdp *sdp, const struct sim_cube32 *flying, struct sim_cub
 	for (s = 0; s < surfaces; s++)
 		for (y = 0; y < height; y++) {
 			u8 *line = to_pdp ? (u8 *)to_pdp->data + done * sdp->lanes : sdp->line;
-			size_t bytes;
 
 			for (x = 0; x < width; x += n, done += n) {
 				n = next_run(sdp, flying, done, width - x,
@@ -595,16 +646,7 @@ static int walk(struct sdp *sdp, const struct sim_cube32 *flying, struct sim_cub
 			}
 			if (to_pdp)
 				to_pdp->atoms = done;
-			bytes = (size_t)x * sdp->lanes;
-			if (!sdp->to_pdp)
-				sdp->any_output = sdp->any_output || any_byte(line, bytes);
-			if (!sdp->to_pdp && !sdp->compare && bytes)
-				sim_dma_write(sdp->sim, NPUSIM_SDP_WRITE,
-					      sim_beat_address(sdp->sim,
-							       sdp->destination +
-								       s * sdp->surface_stride +
-								       y * sdp->line_stride),
-					      line, bytes);
+			write_line(sdp, s, y, (size_t)x * sdp->lanes);
 			if (x < width)
 				return sim_hang(sdp->sim, "SDP",
 						"its input ends after %llu of %llu atoms",
@@ -637,7 +679,7 @@ static void decode(struct sdp *sdp, struct npusim *sim, const struct npusim_regs
 		.lanes = sim_config(sim)->atom,
 		.width = SIM_FIELD(r, SDP, D_DATA_CUBE_WIDTH, WIDTH) + 1,
 		.height = SIM_FIELD(r, SDP, D_DATA_CUBE_HEIGHT, HEIGHT) + 1,
-		.surfaces = field_surfaces(sim, SIM_FIELD(r, SDP, D_DATA_CUBE_CHANNEL, CHANNEL)),
+		.surfaces = out_surfaces(sim, r),
 		.atoms = sim_sdp_atoms(sim, r),
 		.flying = SIM_FIELD(r, SDP, D_FEATURE_MODE_CFG, FLYING_MODE),
 		.to_pdp = SIM_FIELD(r, SDP, D_FEATURE_MODE_CFG, OUTPUT_DST),
@@ -656,6 +698,7 @@ static void decode(struct sdp *sdp, struct npusim *sim, const struct npusim_regs
 		.line_stride = sim_stride(sim, SIM_REG(r, SDP, D_DST_LINE_STRIDE)),
 		.surface_stride = sim_stride(sim, SIM_REG(r, SDP, D_DST_SURFACE_STRIDE)),
 	};
+	sdp->half = int16_processing(r) && !sdp->flying;
 	sdp->compare = sdp->ew.enabled && sdp->ew.alu == SDP_ALU_EQL;
 }
 
@@ -691,8 +734,6 @@ static int open_readers(struct sdp *sdp, const struct npusim_regs *r)
 
 static int check(const struct sdp *sdp, const struct npusim_regs *r, const struct npusim_regs *rdma)
 {
-	if (SIM_FIELD(r, SDP, D_DATA_FORMAT, PROC_PRECISION))
-		return sim_hang(sdp->sim, "SDP", "PROC_PRECISION is not INT8");
 	if (rdma && SIM_FIELD(rdma, SDP_RDMA, D_FEATURE_MODE_CFG, PROC_PRECISION))
 		return sim_hang(sdp->sim, "SDP", "SDP_RDMA's PROC_PRECISION is not INT8");
 	if (!sdp->flying && rdma && SIM_FIELD(rdma, SDP_RDMA, D_FEATURE_MODE_CFG, IN_PRECISION))
@@ -738,7 +779,7 @@ int sim_sdp_run(struct npusim *sim, const struct npusim_regs *regs, const struct
 	if (!err && to_pdp)
 		err = open_pdp(&sdp, to_pdp);
 	if (!err)
-		err = walk(&sdp, flying, to_pdp);
+		err = sdp.half ? walk_half(&sdp) : walk(&sdp, flying, to_pdp);
 	note_stats(&sdp, stats);
 	release(&sdp);
 	return err;
