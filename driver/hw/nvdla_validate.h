@@ -105,7 +105,6 @@ int nvdla_access_add(const struct nvdla_task_view *v, struct nvdla_access_list *
  * @image: it had pixel input
  * @width, @channels, @eps: of the input's lines
  * @pad_left, @pad_right: padding stored with lines of pixels
- * @height: lines in CBUF while it ran
  * @kept: lines that stay
  * @whole: all lines stay and are not fetched again (SKIP_DATA_RLS)
  * @weights_kept: the weights stay (SKIP_WEIGHT_RLS)
@@ -122,7 +121,6 @@ struct nvdla_conv_state {
 	u32 eps;
 	u32 pad_left;
 	u32 pad_right;
-	u32 height;
 	u32 kept;
 	u32 data_banks;
 	u32 weight_banks;
