@@ -15,7 +15,7 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "files are read as the
 
 /**
  * struct codec - position in a file that is being read or written
- * @out: written so far (writing); NULL: reading
+ * @out: where to write; NULL while it is only counted how much that will be
  * @in: contents (reading)
  * @bytes: of @in, or written
  * @at: reading position
@@ -40,20 +40,11 @@ static void fail(struct codec *c, int error)
 
 static void write_bytes(struct codec *c, const void *data, size_t bytes)
 {
+	if (c->out && bytes > c->capacity - c->bytes)
+		fail(c, -EINVAL);
 	if (c->error)
 		return;
-	if (bytes > c->capacity - c->bytes) {
-		size_t capacity = max(c->bytes + bytes, c->capacity * 2);
-		u8 *larger = realloc(c->out, capacity);
-
-		if (!larger) {
-			fail(c, -ENOMEM);
-			return;
-		}
-		c->out = larger;
-		c->capacity = capacity;
-	}
-	if (bytes)
+	if (c->out && bytes)
 		memcpy(c->out + c->bytes, data, bytes);
 	c->bytes += bytes;
 }
@@ -393,31 +384,37 @@ static bool is_topology(const struct npu_net *net)
 	return !net->graph;
 }
 
-int npu_file_encode(const struct npu_net *net, const struct npu_budget *budget, void **data,
-		    size_t *bytes, struct npu_diag *diag)
+static void write_file(struct codec *c, const struct npu_net *net, const struct npu_budget *budget,
+		       u64 bytes)
 {
-	struct header header = { .magic = NPU_FILE_MAGIC, .version = NPU_FILE_VERSION };
-	struct codec c = { .writing = true };
+	struct header header = { NPU_FILE_MAGIC, NPU_FILE_VERSION, bytes };
 	/* Writing changes nothing; the same functions read into these when they read. */
 	struct npu_net copy = *net;
 	struct npu_budget planned = *budget;
 	const char *config = net->config->name;
 
+	code_bytes(c, &header, sizeof(header));
+	code_text(c, &config);
+	code_budget(c, &planned);
+	code_graph(c, copy.graph);
+	code_net(c, &copy);
+}
+
+int npu_file_encode(const struct npu_net *net, const struct npu_budget *budget, void **data,
+		    size_t *bytes, struct npu_diag *diag)
+{
+	struct codec count = { .writing = true }, write = { .writing = true };
+
 	if (is_topology(net))
 		return npu_diag_set(diag, -EINVAL, "a topology without weights cannot be saved");
-	code_bytes(&c, &header, sizeof(header));
-	code_text(&c, &config);
-	code_budget(&c, &planned);
-	code_graph(&c, copy.graph);
-	code_net(&c, &copy);
-	if (c.error) {
-		free(c.out);
-		return npu_diag_set(diag, c.error, "out of memory");
-	}
-	header.bytes = c.bytes;
-	memcpy(c.out, &header, sizeof(header));
-	*data = c.out;
-	*bytes = c.bytes;
+	write_file(&count, net, budget, 0);
+	write.capacity = count.bytes;
+	write.out = malloc(count.bytes);
+	if (!write.out)
+		return npu_diag_set(diag, -ENOMEM, "out of memory");
+	write_file(&write, net, budget, count.bytes);
+	*data = write.out;
+	*bytes = write.bytes;
 	return 0;
 }
 
