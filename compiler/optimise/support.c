@@ -247,8 +247,17 @@ const struct npu_op_support npu_op_support[NPU_OP_COUNT] = {
 	[NPU_OP_CONCAT] = { "none (in place) or SDP",
 			    "channels; all but the last operand in whole memory atoms",
 			    check_concat, npu_lower_concat },
+	[NPU_OP_PAD] = { "none (folded)",
+			 "height and width, zero point, in front of a convolution" },
 	[NPU_OP_RESHAPE] = { "none (dropped)", "where features keep their layout" },
 };
+
+/* A network with float arithmetic at its core is none for this NPU: say so, do not crawl on the CPU. */
+static bool is_float_convolution(const struct npu_opt *opt, const struct npu_op *op)
+{
+	return (op->kind == NPU_OP_CONV || op->kind == NPU_OP_FULLY_CONNECTED) &&
+	       npu_op_input(opt->graph, op, 0)->dtype == NPU_F32;
+}
 
 int npu_pass_support(struct npu_opt *opt)
 {
@@ -258,6 +267,12 @@ int npu_pass_support(struct npu_opt *opt)
 		const struct npu_op *op = &opt->graph->op[i];
 		const struct npu_op_support *row = &npu_op_support[op->kind];
 
+		if (is_float_convolution(opt, op))
+			return npu_diag_set(
+				opt->diag, -ENOTSUP,
+				"%s: operator %u (%s, %.100s): float32 arithmetic; the NPU "
+				"computes in INT8: quantise the model first",
+				opt->graph->file, i, npu_op_names[op->kind], op->name);
 		opt->op[i].cpu_reason = row->lower ? row->check(opt, op)
 						   : "the NPU has no unit for this operator";
 	}
