@@ -25,9 +25,14 @@ struct layer_check {
 	struct npu_diag diag;
 };
 
-/* Elements of a layer's output: equal to the oracle's, one unit off, more; @saturated: see above. */
+/*
+ * Elements of a layer's output: equal to the oracle's, one unit off, more; @saturated: see above.
+ * @worst: the one that is most off, with what it is and what it should be.
+ */
 struct layer_counts {
 	u64 elements, equal, by_one, worse, saturated;
+	u64 worst;
+	int is, should_be;
 };
 
 static inline void *layer_check_alloc(size_t bytes)
@@ -202,6 +207,11 @@ static inline struct layer_counts layer_check_count(const struct npu_tensor *ten
 		counts.by_one += d == 1;
 		counts.worse += d > 1;
 		counts.saturated += saturated && saturated[i];
+		if (bytes == 1 && d > abs(counts.is - counts.should_be)) {
+			counts.worst = i;
+			counts.is = layer_check_byte(tensor->dtype, npu, i);
+			counts.should_be = layer_check_byte(tensor->dtype, oracle, i);
+		}
 	}
 	return counts;
 }

@@ -225,11 +225,13 @@ static bool check_layer(struct trial *trial, struct layer_check *check,
 	if (counts.worse || (cpu && counts.by_one))
 		return fail(trial,
 			    "layer %s (%s%s): of %llu elements %llu are one off, %llu more (%llu "
-			    "saturated inside)",
+			    "saturated inside); channel %llu is %d instead of %d",
 			    layer->name, npu_op_names[check->net->graph->op[layer->op].kind],
 			    cpu ? " on the CPU" : "", (unsigned long long)counts.elements,
 			    (unsigned long long)counts.by_one, (unsigned long long)counts.worse,
-			    (unsigned long long)counts.saturated);
+			    (unsigned long long)counts.saturated,
+			    (unsigned long long)(counts.worst % check->net->value[layer->output].c),
+			    counts.is, counts.should_be);
 	return true;
 }
 

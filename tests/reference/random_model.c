@@ -460,11 +460,47 @@ static double sum_spread(const struct weights *w)
 	return 50 * w->spread * sqrt(w->taps);
 }
 
+/* A scale with which most sums fit, or not. */
+static float sum_scale(struct maker *m, s32 in, const struct weights *w)
+{
+	double scale = m->tensor[in].scale[0] * w->scale * sum_spread(w) / 40;
+
+	return (float)(scale * (m->extreme ? power(m, -3, 3) : power(m, -0.4, 0.6)));
+}
+
+/* Sums are 32 bits wide, also after a shift for multipliers above one: beyond is undefined. */
+static double largest_sum(const struct maker *m, s32 in, float out_scale, const struct weights *w,
+			  u32 k)
+{
+	const struct tw_tensor *t = &m->tensor[w->tensor];
+	double multiplier = (double)m->tensor[in].scale[0] * t->scale[t->scales == 1 ? 0 : k] /
+			    (double)out_scale;
+	int shift;
+
+	frexp(multiplier, &shift);
+	return ldexp(0.99, shift > 0 ? 31 - shift : 31);
+}
+
+/* Products are at most so large. */
+#define LARGEST_PRODUCT (255.0 * 255.0)
+
+/* Makes the scales of kernels smaller until sums have room, twice what products alone need. */
+static void limit_scales(struct maker *m, s32 in, float out_scale, struct weights *w)
+{
+	const struct tw_tensor *t = &m->tensor[w->tensor];
+	u32 k;
+
+	for (k = 0; k < t->scales; k++)
+		while (largest_sum(m, in, out_scale, w, k) <
+		       fmin(2 * w->taps * LARGEST_PRODUCT, 1 << 30))
+			((float *)t->scale)[k] /= 2;
+}
+
 /* -1: there is none. */
-static s32 make_bias(struct maker *m, const struct weights *w)
+static s32 make_bias(struct maker *m, s32 in, float out_scale, const struct weights *w)
 {
 	s32 tensor, *data;
-	u32 i;
+	u32 k;
 
 	if (chance(m, 10))
 		return -1;
@@ -472,20 +508,16 @@ static s32 make_bias(struct maker *m, const struct weights *w)
 	if (tensor < 0)
 		return -1;
 	data = (s32 *)m->tensor[tensor].data;
-	for (i = 0; i < w->count; i++) {
-		data[i] = (s32)(2 * sum_spread(w) * (2 * random_unit(&m->random) - 1));
+	for (k = 0; k < w->count; k++) {
+		double room = largest_sum(m, in, out_scale, w, k) - w->taps * LARGEST_PRODUCT;
+		double most = fmax(0, fmin(room, 1 << 30));
+		double usual = fmin(most, 2 * sum_spread(w));
+
+		data[k] = (s32)(usual * (2 * random_unit(&m->random) - 1));
 		if (m->extreme && chance(m, 15))
-			data[i] = random_signed(&m->random, -(1 << 30), 1 << 30);
+			data[k] = (s32)(most * (2 * random_unit(&m->random) - 1));
 	}
 	return tensor;
-}
-
-/* A scale with which most sums fit, or not. */
-static float sum_scale(struct maker *m, s32 in, const struct weights *w)
-{
-	double scale = m->tensor[in].scale[0] * w->scale * sum_spread(w) / 40;
-
-	return (float)(scale * (m->extreme ? power(m, -3, 3) : power(m, -0.4, 0.6)));
 }
 
 static bool may_compute(struct maker *m, u64 macs)
@@ -528,9 +560,10 @@ static s32 conv_to(struct maker *m, s32 in, const struct window *w, u32 k, float
 	memcpy(kernel, (s32[]){ (s32)k, (s32)w->r, (s32)w->s, dim[3] }, sizeof(kernel));
 	if (!make_weights(m, type, 4, kernel, chance(m, 85), &weights))
 		return -1;
-	bias = make_bias(m, &weights);
 	if (scale == 0)
 		scale = sum_scale(m, in, &weights);
+	limit_scales(m, in, scale, &weights);
+	bias = make_bias(m, in, scale, &weights);
 	out = add_activation(m, "conv", type, 4, out_dim, scale, zero);
 	if (out < 0)
 		return -1;
@@ -560,6 +593,7 @@ static s32 make_depthwise(struct maker *m, s32 in)
 	u32 multiplier = chance(m, 75) ? 1 : pick(m, 2, 5);
 	s8 type = m->tensor[in].type;
 	s32 dim[4], out_dim[4], out, bias;
+	float scale;
 	struct weights weights = { .axis = 3, .taps = w.r * w.s };
 	struct tw_op *op;
 
@@ -574,9 +608,10 @@ static s32 make_depthwise(struct maker *m, s32 in)
 	if (!make_weights(m, type, 4, (s32[]){ 1, (s32)w.r, (s32)w.s, out_dim[3] }, chance(m, 85),
 			  &weights))
 		return -1;
-	bias = make_bias(m, &weights);
-	out = add_activation(m, "depthwise", type, 4, out_dim, sum_scale(m, in, &weights),
-			     pick_zero(m, type));
+	scale = sum_scale(m, in, &weights);
+	limit_scales(m, in, scale, &weights);
+	bias = make_bias(m, in, scale, &weights);
+	out = add_activation(m, "depthwise", type, 4, out_dim, scale, pick_zero(m, type));
 	if (out < 0)
 		return -1;
 	op = add_op(m, OP_DEPTHWISE, in, out);
@@ -601,14 +636,16 @@ static s32 make_fully_connected(struct maker *m, s32 in)
 	struct weights weights = { .count = k, .taps = n };
 	struct tw_op *op;
 	s32 out, bias;
+	float scale;
 
-	/* The weights are as many as the products. */
-	if ((u64)n * k > 1500000 || !may_compute(m, (u64)n * k) ||
+	/* The weights are as many as the products; more inputs could overflow 32 bits. */
+	if (n > 20000 || (u64)n * k > 1500000 || !may_compute(m, (u64)n * k) ||
 	    !make_weights(m, type, 2, (s32[]){ (s32)k, (s32)n }, false, &weights))
 		return -1;
-	bias = make_bias(m, &weights);
-	out = add_activation(m, "fully", type, 2, (s32[]){ 1, (s32)k }, sum_scale(m, in, &weights),
-			     pick_zero(m, type));
+	scale = sum_scale(m, in, &weights);
+	limit_scales(m, in, scale, &weights);
+	bias = make_bias(m, in, scale, &weights);
+	out = add_activation(m, "fully", type, 2, (s32[]){ 1, (s32)k }, scale, pick_zero(m, type));
 	if (out < 0)
 		return -1;
 	op = add_op(m, OP_FULLY_CONNECTED, in, out);
@@ -628,6 +665,7 @@ static s32 make_transpose_conv(struct maker *m, s32 in)
 	struct weights weights = { .count = k };
 	s32 dim[4], out_dim[4], out, shape;
 	struct tw_op *op;
+	float scale;
 
 	shape_of(&m->tensor[in], dim);
 	if (m->tensor[in].type != TW_I8 || m->tensor[in].rank != 4)
@@ -645,8 +683,9 @@ static s32 make_transpose_conv(struct maker *m, s32 in)
 			  &weights))
 		return -1;
 	shape = add_list(m, out_dim, 4);
-	out = add_activation(m, "transposed", TW_I8, 4, out_dim, sum_scale(m, in, &weights),
-			     pick_zero(m, TW_I8));
+	scale = sum_scale(m, in, &weights);
+	limit_scales(m, in, scale, &weights);
+	out = add_activation(m, "transposed", TW_I8, 4, out_dim, scale, pick_zero(m, TW_I8));
 	if (shape < 0 || out < 0)
 		return -1;
 	op = add_op(m, OP_TRANSPOSE_CONV, in, out);
