@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Each option that --help tells has a place in the manual page, and the reverse; the README and the pages of
-# Documentation refer to files that are there.
+# Each option that --help tells has a place in the manual page, and the reverse; testing.md has every test
+# program; README and Documentation refer to files that are there.
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
 
@@ -23,6 +23,14 @@ if command -v mandoc >/dev/null; then
 else
 	skip 'the manual pages are good mdoc' 'there is no mandoc'
 fi
+
+missing=
+for test in tests/programs/*.c tests/fuzz/fuzz_*.c; do
+	grep -q "\`\(programs/\)\{0,1\}$(basename "$test" .c)\`" Documentation/testing.md || missing="$missing $test"
+done
+echo "$missing" >"$tmp/out"
+[ -z "$missing" ]
+result $? 'testing.md has every test program and fuzzer'
 
 missing=
 for page in README.md Documentation/*.md; do
