@@ -304,7 +304,7 @@ static int add_patch(struct npu_opt *opt, const struct npu_conv *conv, u32 index
 	patch = npu_opt_add_layer(opt, NPU_LAYER_CPU, conv->op);
 	if (!patch)
 		return npu_opt_nomem(opt);
-	patch->name = npu_arena_printf(&opt->net->arena, "%s/patch", op->name);
+	patch->name = npu_arena_printf(&opt->net->arena, "%s/patch", patch->name);
 	if (!patch->name)
 		return npu_opt_nomem(opt);
 	patch->input = conv->input;

@@ -47,7 +47,7 @@ static int move(struct npu_opt *opt, u32 op, u32 operand, u32 part)
 		return npu_opt_nomem(opt);
 	layer->input = npu_opt_value(opt, o->input[operand]);
 	layer->output = part;
-	layer->name = npu_arena_printf(&opt->net->arena, "%s/operand %u", o->name, operand);
+	layer->name = npu_arena_printf(&opt->net->arena, "%s/operand %u", layer->name, operand);
 	if (!layer->name)
 		return npu_opt_nomem(opt);
 	worst = npu_requant_scale(&layer->sdp, (double)in->quant.scale[0] / out->quant.scale[0],

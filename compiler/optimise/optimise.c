@@ -72,6 +72,14 @@ static bool grow(struct npu_arena *arena, void **array, u32 count, u32 *capacity
 	return true;
 }
 
+/* Converters join the names of what they fused with semicolons; the first is enough for people. */
+static const char *short_name(struct npu_opt *opt, const char *name)
+{
+	size_t length = strcspn(name, ";");
+
+	return name[length] && length ? npu_arena_string(&opt->net->arena, name, length) : name;
+}
+
 struct npu_layer *npu_opt_add_layer(struct npu_opt *opt, enum npu_layer_kind kind, u32 op)
 {
 	static const struct npu_window point = {
@@ -80,15 +88,17 @@ struct npu_layer *npu_opt_add_layer(struct npu_opt *opt, enum npu_layer_kind kin
 	struct npu_net *net = opt->net;
 	struct npu_layer *layer;
 
-	if (!grow(&net->arena, (void **)&net->layer, net->layer_count, &opt->layer_capacity,
-		  sizeof(*layer)))
+	const char *name = short_name(opt, opt->graph->op[op].name);
+
+	if (!name || !grow(&net->arena, (void **)&net->layer, net->layer_count,
+			   &opt->layer_capacity, sizeof(*layer)))
 		return NULL;
 	layer = &net->layer[net->layer_count++];
 	*layer = (struct npu_layer){
 		.kind = kind,
 		.op = op,
 		.last_op = op,
-		.name = opt->graph->op[op].name,
+		.name = name,
 		.input = NPU_NONE,
 		.output = NPU_NONE,
 		.window = point,
