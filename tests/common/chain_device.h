@@ -102,6 +102,62 @@ static inline void chain_device_close(struct chain_device *dev)
 	free(dev->memory);
 }
 
+/*
+ * Binds the regions, one after the other or all at the same place; @bytes: of memory that they take.
+ * False where they do not fit.
+ */
+static inline bool chain_device_place(const struct chain_device *dev,
+				      const struct nvdla_chain *chain, bool same, u64 *base,
+				      size_t *bytes)
+{
+	u64 at = 0, most = 0;
+	u32 i;
+
+	for (i = 0; i < chain->region_count; i++) {
+		const struct nvdla_chain_region *r = &chain->region[i];
+		u64 end = max(r->read_end, r->write_end);
+
+		base[i] = dev->base + at;
+		most = max(most, at + end);
+		if (most > dev->bytes)
+			return false;
+		if (same)
+			continue;
+		at = (most + chain->alignment - 1) / chain->alignment * chain->alignment;
+	}
+	*bytes = most;
+	return true;
+}
+
+/* Does a task write what it reads?  When it reads it then depends on the time. */
+static inline bool chain_writes_own_input(const struct nvdla_chain *chain, const u64 *base)
+{
+	u32 i, k, m;
+
+	for (i = 0; i < chain->task_count; i++) {
+		struct nvdla_chain_access a[NVDLA_CHAIN_MAX_ACCESSES];
+		u32 n = nvdla_chain_accesses(chain, i, a);
+
+		for (k = 0; k < n; k++)
+			for (m = 0; m < n; m++)
+				if (a[k].write && !a[m].write &&
+				    nvdla_surface_overlap(
+					    &a[k].surface, base[a[k].region] + a[k].offset,
+					    &a[m].surface, base[a[m].region] + a[m].offset))
+					return true;
+	}
+	return false;
+}
+
+/* Bytes to compute with, all of them different from their neighbours. */
+static inline void chain_device_pattern(u8 *at, size_t bytes)
+{
+	size_t i;
+
+	for (i = 0; i < bytes; i++)
+		at[i] = (u8)(i * 37 + (i >> 8));
+}
+
 /* The bytes that the chain was granted, and no others. */
 static inline int chain_device_guard(struct chain_device *dev, const struct nvdla_chain *chain,
 				     const u64 *base)

@@ -89,55 +89,12 @@ static u64 work_of(const struct nvdla_chain *chain)
 	return work;
 }
 
-/* Regions one after the other, or all at the same place. */
-static bool place(const struct nvdla_chain *chain, u8 how, u64 *base, size_t *bytes)
-{
-	u64 at = 0, most = 0;
-	u32 i;
-
-	for (i = 0; i < chain->region_count; i++) {
-		const struct nvdla_chain_region *r = &chain->region[i];
-		u64 end = max(r->read_end, r->write_end);
-
-		base[i] = at;
-		most = max(most, at + end);
-		if (most > MEMORY_BYTES)
-			return false;
-		if (how & 1)
-			continue;
-		at = (most + chain->alignment - 1) / chain->alignment * chain->alignment;
-	}
-	*bytes = most;
-	return true;
-}
-
-/* Does a task write what it reads?  When it reads it then depends on the time. */
-static bool writes_own_input(const struct nvdla_chain *chain, const u64 *base)
-{
-	u32 i, k, m;
-
-	for (i = 0; i < chain->task_count; i++) {
-		struct nvdla_chain_access a[NVDLA_CHAIN_MAX_ACCESSES];
-		u32 n = nvdla_chain_accesses(chain, i, a);
-
-		for (k = 0; k < n; k++)
-			for (m = 0; m < n; m++)
-				if (a[k].write && !a[m].write &&
-				    nvdla_surface_overlap(
-					    &a[k].surface, base[a[k].region] + a[k].offset,
-					    &a[m].surface, base[a[m].region] + a[m].offset))
-					return true;
-	}
-	return false;
-}
-
 static void prepare(struct chain_device *dev, size_t bytes)
 {
 	static u8 pattern[MEMORY_BYTES];
-	size_t i;
 
-	for (i = 0; !pattern[1] && i < sizeof(pattern); i++)
-		pattern[i] = (u8)(i * 37 + (i >> 8));
+	if (!pattern[1])
+		chain_device_pattern(pattern, sizeof(pattern));
 	memcpy(dev->memory, pattern, bytes);
 	npusim_clear_fault(dev->sim);
 	if (nvdla_hw_reset(&dev->hw))
@@ -163,11 +120,11 @@ static void run_accepted(struct chain_device *dev, const struct nvdla_chain *cha
 	u64 base[NVDLA_CHAIN_MAX_REGIONS];
 	size_t bytes;
 
-	if (!place(chain, how, base, &bytes) || work_of(chain) > MAX_WORK)
+	if (!chain_device_place(dev, chain, how & 1, base, &bytes) || work_of(chain) > MAX_WORK)
 		return;
 	prepare(dev, bytes);
 	run_chain(dev, chain, base, false);
-	if (!(how & 2) || chain->task_count == 1 || writes_own_input(chain, base))
+	if (!(how & 2) || chain->task_count == 1 || chain_writes_own_input(chain, base))
 		return;
 	memcpy(first, dev->memory, bytes);
 	prepare(dev, bytes);
