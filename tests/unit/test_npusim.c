@@ -294,6 +294,27 @@ static void test_groups_overlap(void **state)
 	device_close(dev);
 }
 
+/* What an operation writes is not there before it ends. */
+static void test_writes_come_with_the_end(void **state)
+{
+	const struct nvdla_config *cfg = nvdla_config_find("nv_small");
+	struct device *dev = device_open("nv_small");
+	u64 start;
+
+	fill(dev, cfg, &shapes[0]);
+	memset(dev->memory + OUT, 0x55, 8);
+	conv_start(dev->sim, cfg, &shapes[0], 0, 4);
+	start = npusim_now(dev->sim);
+	WRITE(dev, GLB, S_INTR_MASK, ~(1u << NVDLA_INTR_CACC));
+	assert_true(npusim_wait(dev->sim));
+	assert_true(npusim_now(dev->sim) > start);
+	assert_int_equal(dev->memory[OUT], 0x55);
+	assert_int_equal(dev->memory[OUT + 7], 0x55);
+	assert_true(wait_sdp(dev, 0));
+	check_output(dev, cfg, &shapes[0]);
+	device_close(dev);
+}
+
 /* Clock-gated silicon loses what is released between operations: 1024 bytes of 4096 each time. */
 static void test_gated_clock_loses_weights(void **state)
 {
@@ -392,6 +413,7 @@ int main(void)
 		cmocka_unit_test(test_guard_refuses_and_tells),
 		cmocka_unit_test(test_too_few_weight_banks_hang),
 		cmocka_unit_test(test_groups_overlap),
+		cmocka_unit_test(test_writes_come_with_the_end),
 		cmocka_unit_test(test_gated_clock_loses_weights),
 		cmocka_unit_test(test_recording_replays),
 	};
