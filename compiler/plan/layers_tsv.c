@@ -27,7 +27,7 @@ static const char *const op_names[OP_COUNT] = { "conv", "fc", "pool_max", "pool_
 #define MAX_EXTENT 8192u /* of a cube: 13 bits, minus one */
 #define MAX_KERNEL_BYTES (1u << 18)
 #define MAX_FEATURES (1u << 20) /* of a fully connected layer */
-#define WEIGHT_ALIGNMENT 64u
+#define WEIGHT_ALIGNMENT 256u /* what CDMA asks for at a time, at most */
 
 /* What the registers of convolutions (0) and of pooling (1) can say. */
 struct limit {

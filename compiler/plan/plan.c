@@ -212,8 +212,9 @@ static bool same_layer(const struct npu_net *net, const struct npu_layer *a,
 		       const struct npu_layer *b)
 {
 	return a->kind == b->kind && a->c == b->c && a->k == b->k && a->blocks == b->blocks &&
-	       a->has_pool == b->has_pool && same_shape(net, a->input, b->input) &&
-	       same_shape(net, a->output, b->output) &&
+	       a->has_pool == b->has_pool &&
+	       npu_weights_aligned(net->config, a) == npu_weights_aligned(net->config, b) &&
+	       same_shape(net, a->input, b->input) && same_shape(net, a->output, b->output) &&
 	       !memcmp(&a->window, &b->window, sizeof(a->window)) &&
 	       (!a->has_pool ||
 		!memcmp(&a->pool.window, &b->pool.window, sizeof(a->pool.window))) &&

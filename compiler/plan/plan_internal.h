@@ -59,6 +59,9 @@ u64 npu_cost_conv_compulsory(const struct nvdla_config *config, const struct npu
 /* Cycles of the MAC array alone, one block. */
 u64 npu_cost_conv_macs(const struct nvdla_config *config, const struct npu_conv_shape *shape);
 
+/* Do the weights of all blocks start where CDMA's requests do? */
+bool npu_weights_aligned(const struct nvdla_config *config, const struct npu_layer *layer);
+
 /* Bytes of the operand tables of a stage for one kernel; operands read for each element. */
 u32 npu_stage_table_bytes(const struct npu_sdp_stage *stage);
 u32 npu_stage_elements(const struct npu_sdp_stage *stage);

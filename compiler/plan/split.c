@@ -21,6 +21,9 @@
 #include "nvdla_pdp.h"
 #include "nvdla_regs.h"
 
+/* Atoms that CDMA asks for at a time (driver/hw/nvdla_cbuf.h). */
+#define REQUEST_ATOMS 8u
+
 /* More than any configuration has. */
 #define NPU_MAX_BANKS 64u
 
@@ -190,6 +193,14 @@ static void skip_rows(struct npu_conv_shape *s)
 	s->rows.stride = 1;
 }
 
+bool npu_weights_aligned(const struct nvdla_config *config, const struct npu_layer *layer)
+{
+	u32 request = REQUEST_ATOMS * config->atom;
+
+	return layer->weights % request == 0 &&
+	       (layer->blocks <= 1 || layer->weight_stride % request == 0);
+}
+
 int npu_conv_shape(const struct npu_net *net, const struct npu_layer *layer, bool pooled,
 		   struct npu_conv_shape *s)
 {
@@ -209,6 +220,7 @@ int npu_conv_shape(const struct npu_net *net, const struct npu_layer *layer, boo
 		.c = layer->c,
 		.k = layer->k,
 		.row_step = 1,
+		.aligned = npu_weights_aligned(net->config, layer),
 		.pooled = pooled,
 		.table_bytes = npu_stage_table_bytes(&layer->sdp.bs) +
 			       npu_stage_table_bytes(&layer->sdp.bn),
@@ -232,6 +244,19 @@ int npu_conv_shape(const struct npu_net *net, const struct npu_layer *layer, boo
 u32 npu_split_groups(const struct nvdla_config *config, const struct npu_conv_shape *shape)
 {
 	return DIV_ROUND_UP(shape->k, (u32)config->atomic_k);
+}
+
+u32 npu_split_group_entries(const struct nvdla_config *config, const struct npu_conv_shape *shape)
+{
+	u32 kernel = shape->c * shape->taps_y * shape->taps_x;
+	u64 step = shape->aligned ? (u64)kernel * config->atomic_k : config->atom;
+	u32 starts = shape->aligned ? min(npu_split_groups(config, shape), REQUEST_ATOMS)
+				    : REQUEST_ATOMS;
+	u32 most = 0, i;
+
+	for (i = 0; i < starts; i++)
+		most = max(most, nvdla_cbuf_group_entries(config, shape->k, kernel, i * step));
+	return most;
 }
 
 u32 npu_split_kernels(const struct nvdla_config *config, const struct npu_conv_shape *shape,
@@ -619,11 +644,15 @@ static u32 best_range(const struct search *s, u32 passes, u32 fit)
  */
 static void offer_ranges(struct search *s, struct tiling *t, u32 banks, u32 fit)
 {
-	u32 passes = DIV_ROUND_UP(s->groups, fit), rest = passes - 1, range;
+	u32 passes, rest, range;
 	u64 bytes;
 
-	if (t->pieces < 2 || (t->singles && fit > 1))
+	if (t->pieces < 2 || s->groups < 2)
 		return;
+	/* Single atoms are written for one kernel group at a time. */
+	fit = t->singles ? 1 : fit;
+	passes = DIV_ROUND_UP(s->groups, fit);
+	rest = passes - 1;
 	if (!ROOM(s->space, tail, t->pieces + 1)) {
 		s->error = -ENOMEM;
 		return;
@@ -733,7 +762,7 @@ static void offer_rows(struct search *s, const struct rows_choice *c, u32 first,
 			continue;
 		if (fit == s->groups)
 			offer_resident(s, &t, banks);
-		else if (fit)
+		if (fit && (fit < s->groups || t.singles))
 			offer_ranges(s, &t, banks, fit);
 		offer_stream(s, &t, banks, fit);
 	}
@@ -832,8 +861,7 @@ static int prepare(struct search *s)
 	s->constant_bytes = atoms * cfg->atom * (plane + conv_plane * shape->elements);
 	s->weight_bytes = weights(s, 0, s->groups);
 	s->group_sum = (s->groups - 1) * weights(s, 0, 1) + weights(s, s->groups - 1, 1);
-	s->group_entries =
-		nvdla_cbuf_group_entries(cfg, shape->k, shape->c * shape->taps_y * shape->taps_x);
+	s->group_entries = npu_split_group_entries(cfg, shape);
 	for (i = 1; i < NPU_MAX_BANKS; i++)
 		s->fits[i] = groups_that_fit(s, i);
 	s->width_limit = width_limit(shape);
@@ -905,8 +933,7 @@ u32 npu_split_least_banks(const struct nvdla_config *config, const struct npu_co
 			  u32 *data_banks, u32 *weight_banks)
 {
 	u32 width = npu_axis_least(&shape->cols), lines = npu_axis_least(&shape->rows);
-	u32 entries = nvdla_cbuf_group_entries(config, shape->k,
-					       shape->c * shape->taps_y * shape->taps_x);
+	u32 entries = npu_split_group_entries(config, shape);
 
 	*data_banks = nvdla_cbuf_data_banks(config, nvdla_cbuf_feature_eps(config, width, shape->c),
 					    lines);

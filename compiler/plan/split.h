@@ -20,6 +20,7 @@
  * @row_step: every how many-th row of the value is a line; see struct npu_task
  * @pooled: PDP runs on the fly
  * @table_bytes: operand tables of SDP, bytes for one kernel
+ * @aligned: weights of every block start at a multiple of what CDMA asks for at a time
  * @elements: operands of SDP that are read for each element of the convolution's output
  */
 struct npu_conv_shape {
@@ -30,6 +31,7 @@ struct npu_conv_shape {
 	u32 pooled;
 	u32 table_bytes;
 	u32 elements;
+	u32 aligned;
 };
 
 enum npu_split_mode {
@@ -107,6 +109,8 @@ bool npu_split_is_single(const struct npu_conv_shape *shape, u32 rows, u32 cols)
 u32 npu_split_groups(const struct nvdla_config *config, const struct npu_conv_shape *shape);
 u32 npu_split_kernels(const struct nvdla_config *config, const struct npu_conv_shape *shape,
 		      u32 first, u32 groups);
+/* Entries that the weight banks must hold, wherever a range of kernels starts. */
+u32 npu_split_group_entries(const struct nvdla_config *config, const struct npu_conv_shape *shape);
 u64 npu_split_weight_bytes(const struct nvdla_config *config, const struct npu_conv_shape *shape,
 			   u32 first, u32 groups);
 

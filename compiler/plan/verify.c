@@ -132,6 +132,7 @@ static int check_conv_buffer(const struct check *c)
 	u32 lines = t->kept_rows + t->in_rows;
 	u64 weights = task_weight_bytes(c);
 	u32 kernel = l->c * l->window.r * l->window.s;
+	u64 start = l->weights + t->block * l->weight_stride + (u64)t->k * kernel;
 
 	if (!t->data_banks || !t->weight_banks ||
 	    t->data_banks + t->weight_banks > min(c->plan->budget.banks, (u32)cfg->banks))
@@ -143,7 +144,8 @@ static int check_conv_buffer(const struct check *c)
 		return fail(c, "%u lines of %u entries in %u banks", lines, t->eps, t->data_banks);
 	if (!lines || !t->rls_slices || t->rls_slices > lines || t->rls_slices > 4096)
 		return fail(c, "releases %u of %u lines", t->rls_slices, lines);
-	if (nvdla_cbuf_group_entries(cfg, t->kernels, kernel) > t->weight_banks * cfg->entries)
+	if (nvdla_cbuf_group_entries(cfg, t->kernels, kernel, start) >
+	    t->weight_banks * cfg->entries)
 		return fail(c, "a kernel group does not fit %u banks", t->weight_banks);
 	if ((t->skip_weight_rls || t->weight_reuse) &&
 	    weights > (u64)t->weight_banks * cfg->entries * cfg->entry_bytes)

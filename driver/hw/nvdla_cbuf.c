@@ -40,19 +40,53 @@ u64 nvdla_cbuf_weight_bytes(const struct nvdla_config *cfg, u32 k, u64 kernel_by
 	return blocks(k * kernel_bytes, cfg->entry_bytes) * cfg->entry_bytes;
 }
 
-u32 nvdla_cbuf_group_entries(const struct nvdla_config *cfg, u32 k, u32 kernel_bytes)
+/*
+ * Entries that must be free of other weights for a group at byte @start up to @end: the entries that
+ * it touches; or what CDMA has to ask for until the group is there, less what was given back before
+ * (with the group in front also an entry that both share).  CDMA's count of free atoms is generous
+ * by NVDLA_CBUF_REQUEST_ATOMS * atom / atomic_c.
+ */
+static u32 entries_for(const struct nvdla_config *cfg, u64 start, u64 end, u64 total, u32 phase)
 {
-	u32 start = 0, most = 0;
+	u32 per_entry = cfg->entry_bytes / cfg->atom;
+	u32 generous = NVDLA_CBUF_REQUEST_ATOMS * cfg->atom / cfg->atomic_c;
+	u64 first = blocks(start, cfg->entry_bytes);
+	u64 atoms = blocks(end, cfg->entry_bytes) * per_entry;
+	u64 all = blocks(total, cfg->entry_bytes) * per_entry;
+	u64 asked = ((phase + atoms + NVDLA_CBUF_REQUEST_ATOMS - 1) &
+		     ~(u64)(NVDLA_CBUF_REQUEST_ATOMS - 1)) -
+		    phase;
+	u32 touched =
+		(u32)(blocks(end, cfg->entry_bytes) - (start >> __builtin_ctz(cfg->entry_bytes)));
 
-	/* Where a group starts in an entry repeats as soon as one starts at its begin again. */
-	do {
-		u32 group = min(k, (u32)cfg->atomic_k);
-		u32 end = start + group * kernel_bytes;
+	asked = min(asked, all);
+	if (asked <= first * per_entry + generous)
+		return touched;
+	asked = blocks(asked - generous, per_entry) - first;
+	return max(touched, (u32)asked);
+}
 
-		most = max(most, (u32)blocks(end, cfg->entry_bytes));
-		start = end & (cfg->entry_bytes - 1u);
-		k -= group;
-	} while (k && start);
+u32 nvdla_cbuf_group_entries(const struct nvdla_config *cfg, u32 k, u32 kernel_bytes, u64 address)
+{
+	u64 total = (u64)k * kernel_bytes, start = 0;
+	u32 phase = (u32)(address >> __builtin_ctz(cfg->atom)) & (NVDLA_CBUF_REQUEST_ATOMS - 1),
+	    most = 0;
+	u32 groups = DIV_ROUND_UP(k, (u32)cfg->atomic_k), i;
+	u64 whole = max((u32)cfg->entry_bytes, NVDLA_CBUF_REQUEST_ATOMS * cfg->atom);
+
+	for (i = 0; i < groups; i++) {
+		u64 end = min(start + (u64)kernel_bytes * cfg->atomic_k, total);
+
+		most = max(most, entries_for(cfg, start, end, total, phase));
+		start = end;
+		/* From here on it repeats, but for the last groups: these ask for no more than there is. */
+		if (!(start & (whole - 1)) && i + NVDLA_CBUF_REQUEST_ATOMS < groups) {
+			u32 skipped = groups - NVDLA_CBUF_REQUEST_ATOMS - i;
+
+			i += skipped;
+			start += (u64)skipped * kernel_bytes * cfg->atomic_k;
+		}
+	}
 	return most;
 }
 

@@ -9,6 +9,9 @@
 
 #include "nvdla_config.h"
 
+/* CDMA asks for weights by so many atoms, at addresses that are multiples of that. */
+#define NVDLA_CBUF_REQUEST_ATOMS 8u
+
 /* Entries that one line (slice) of a feature cube of @w x @c takes. */
 u32 nvdla_cbuf_feature_eps(const struct nvdla_config *cfg, u32 w, u32 c);
 
@@ -27,9 +30,11 @@ u64 nvdla_cbuf_weight_bytes(const struct nvdla_config *cfg, u32 k, u64 kernel_by
 /*
  * Entries that weights need at least: those of the largest kernel group (@cfg->atomic_k kernels,
  * or all @k where they are fewer).  Groups are packed tight, so one that starts inside of an entry
- * can touch one entry more than its bytes fill.
+ * can touch one entry more than its bytes fill; and CDMA asks for eight atoms at a time, at multiples
+ * of that from @address on, so it may have to ask for more than the group (seen in the RTL,
+ * NV_NVDLA_CDMA_wt).  Only the place of @address among eight atoms counts.
  */
-u32 nvdla_cbuf_group_entries(const struct nvdla_config *cfg, u32 k, u32 kernel_bytes);
+u32 nvdla_cbuf_group_entries(const struct nvdla_config *cfg, u32 k, u32 kernel_bytes, u64 address);
 
 /* Banks that @bytes of weights take. */
 u64 nvdla_cbuf_weight_banks(const struct nvdla_config *cfg, u64 bytes);

@@ -200,11 +200,6 @@ static int check_weights(const struct nvdla_task_view *v, const struct conv *n)
 	if (bytes != want)
 		return nvdla_refuse(v, NVDLA_CDMA_D_WEIGHT_BYTES,
 				    "weights rounded up to a CBUF entry and no more", bytes, want);
-	entries = nvdla_cbuf_group_entries(cfg, n->k, kernel_bytes);
-	if (entries > room)
-		return nvdla_refuse(v, NVDLA_CDMA_D_BANK,
-				    "entries of one kernel group fit the weight banks", entries,
-				    room);
 	entries = bytes / cfg->entry_bytes;
 	if (n->skip_weight && entries > room)
 		return nvdla_refuse(v, NVDLA_CDMA_D_BANK,
@@ -364,7 +359,6 @@ static int check_reuse(const struct nvdla_task_view *v, const struct conv *n,
 		info->flags |= NVDLA_TASK_KEEPS_WEIGHTS;
 	info->data_banks = n->data_banks;
 	info->weight_banks = n->weight_banks;
-	info->weight_need = nvdla_cbuf_group_entries(v->cfg, n->k, n->kernel_bytes);
 	info->weight_entries = VIEW(v, CDMA, D_WEIGHT_BYTES, WEIGHT_BYTES) / v->cfg->entry_bytes;
 	return 0;
 }
@@ -446,6 +440,23 @@ static int add_weights(const struct nvdla_task_view *v, struct nvdla_access_list
 	return nvdla_access_add(v, list, &want);
 }
 
+/* A kernel group has to arrive as a whole, which depends on where the weights start. */
+static int check_group(const struct nvdla_task_view *v, const struct conv *n,
+		       const struct nvdla_access_list *list, struct nvdla_chain_task_info *info)
+{
+	u64 address = list->access[list->count - 1].offset;
+	u32 need = nvdla_cbuf_group_entries(v->cfg, n->k, n->kernel_bytes, address);
+	u32 room = n->weight_banks * v->cfg->entries;
+
+	if (need > room)
+		return nvdla_refuse(v, NVDLA_CDMA_D_BANK,
+				    "entries of one kernel group fit the weight banks", need, room);
+	if (info)
+		if (info)
+			info->weight_need = need;
+	return 0;
+}
+
 int nvdla_check_conv(const struct nvdla_task_view *v, struct nvdla_access_list *list,
 		     struct nvdla_conv_state *state, struct nvdla_chain_task_info *info)
 {
@@ -466,5 +477,7 @@ int nvdla_check_conv(const struct nvdla_task_view *v, struct nvdla_access_list *
 		err = n.image ? add_image(v, &n, list) : add_features(v, &n, list);
 	if (!err)
 		err = add_weights(v, list);
+	if (!err)
+		err = check_group(v, &n, list, info);
 	return err;
 }

@@ -215,7 +215,7 @@ static u64 brute_force(const struct npu_net *net, bool pooled, u32 banks, u64 *r
 	const struct npu_value *conv = &net->value[l->has_pool ? l->unpooled : l->output];
 	const struct npu_value *out = &net->value[pooled ? l->output : conv - net->value];
 	const struct npu_window *w = &l->window, *p = &l->pool.window;
-	u32 step = w->r == 1 && !w->pad_top ? w->stride_y : 1, i, lanes;
+	u32 step = w->r == 1 && !w->pad_top ? w->stride_y : 1, i, lanes, need = 0;
 	const u32 pool_y[3] = { pooled ? p->r : 1, pooled ? p->stride_y : 1,
 				pooled ? p->pad_top : 0 };
 	const u32 pool_x[3] = { pooled ? p->s : 1, pooled ? p->stride_x : 1,
@@ -241,10 +241,14 @@ static u64 brute_force(const struct npu_net *net, bool pooled, u32 banks, u64 *r
 	b.column = DIV_ROUND_UP(l->c, (u32)cfg->atom) * cfg->atom;
 	b.table = (u64)lanes * 4;
 	b.constant = (u64)lanes * out->h * out->w;
+	/* Ranges of kernels may start at any group. */
+	for (i = 0; i < b.groups; i++)
+		need = max(need,
+			   nvdla_cbuf_group_entries(cfg, l->k, l->c * w->r * w->s,
+						    (u64)i * cfg->atomic_k * l->c * w->r * w->s));
 	for (b.data_banks = 1; b.data_banks < banks; b.data_banks++)
 		for (b.weight_banks = 1; b.data_banks + b.weight_banks <= banks; b.weight_banks++)
-			if (nvdla_cbuf_group_entries(cfg, l->k, l->c * w->r * w->s) <=
-			    b.weight_banks * cfg->entries)
+			if (need <= b.weight_banks * cfg->entries)
 				try_columns(&b, 0);
 	*row_ranges = b.best_row_ranges;
 	return b.best;
