@@ -21,9 +21,6 @@
 #include "nvdla_pdp.h"
 #include "nvdla_regs.h"
 
-/* Atoms that CDMA asks for at a time (driver/hw/nvdla_cbuf.h). */
-#define REQUEST_ATOMS 8u
-
 /* More than any configuration has. */
 #define NPU_MAX_BANKS 64u
 
@@ -106,6 +103,7 @@ struct search {
 	u32 data_banks;
 	u32 most_lines; /* that the registers can release */
 	u32 row_entries; /* of a whole line */
+	bool rounds; /* kernel groups do not end at entries */
 	bool widest_known; /* for the present data banks */
 	u32 fits[NPU_MAX_BANKS]; /* kernel groups that fit into so many weight banks */
 	u64 needed_bytes; /* features that some output needs */
@@ -154,147 +152,7 @@ static bool room(void **memory, size_t *have, size_t count, size_t bytes)
 #define ROOM(space, array, count) \
 	room((void **)&(space)->array, &(space)->array##_room, count, sizeof(*(space)->array))
 
-/* ---- the shape ------------------------------------------------------------------ */
-
-static bool fits_registers(const struct npu_conv_shape *s)
-{
-	u64 kernel = (u64)s->c * s->taps_y * s->taps_x;
-
-	return kernel - 1 <= NVDLA_FIELD_MAX(CDMA, D_WEIGHT_SIZE_0, BYTE_PER_KERNEL) &&
-	       s->k - 1 <= NVDLA_FIELD_MAX(CDMA, D_WEIGHT_SIZE_1, WEIGHT_KERNEL) &&
-	       s->rows.in - 1 <= NVDLA_FIELD_MAX(CDMA, D_DATAIN_SIZE_0, DATAIN_HEIGHT) &&
-	       s->cols.in - 1 <= NVDLA_FIELD_MAX(CDMA, D_DATAIN_SIZE_0, DATAIN_WIDTH) &&
-	       s->c - 1 <= NVDLA_FIELD_MAX(CDMA, D_DATAIN_SIZE_1, DATAIN_CHANNEL);
-}
-
-/* Do all windows lie in the padded input? */
-static bool windows_fit(u32 in, u32 before, u32 after, u32 kernel, u32 dilation, u32 stride,
-			u32 out)
-{
-	return out && out <= npu_window_outputs(in, before, after, kernel, dilation, stride);
-}
-
-static bool window_fits(const struct npu_window *w, const struct npu_value *in,
-			const struct npu_value *out)
-{
-	return windows_fit(in->h, w->pad_top, w->pad_bottom, w->r, w->dilation_y, w->stride_y,
-			   out->h) &&
-	       windows_fit(in->w, w->pad_left, w->pad_right, w->s, w->dilation_x, w->stride_x,
-			   out->w);
-}
-
-/* Rows that a kernel of height 1 steps over need not be fetched. */
-static void skip_rows(struct npu_conv_shape *s)
-{
-	if (s->taps_y > 1 || s->rows.stride == 1 || s->rows.pad)
-		return;
-	s->row_step = s->rows.stride;
-	s->rows.in = s->rows.conv;
-	s->rows.stride = 1;
-}
-
-bool npu_weights_aligned(const struct nvdla_config *config, const struct npu_layer *layer)
-{
-	u32 request = REQUEST_ATOMS * config->atom;
-
-	return layer->weights % request == 0 &&
-	       (layer->blocks <= 1 || layer->weight_stride % request == 0);
-}
-
-int npu_conv_shape(const struct npu_net *net, const struct npu_layer *layer, bool pooled,
-		   struct npu_conv_shape *s)
-{
-	const struct npu_value *in = &net->value[layer->input];
-	const struct npu_value *conv =
-		&net->value[layer->has_pool ? layer->unpooled : layer->output];
-	const struct npu_value *out = pooled ? &net->value[layer->output] : conv;
-	const struct npu_window *w = &layer->window, *p = &layer->pool.window;
-
-	*s = (struct npu_conv_shape){
-		.rows = { in->h, conv->h, out->h, (u32)npu_dilated(w->r, w->dilation_y),
-			  w->stride_y, w->pad_top, 1, 1, 0 },
-		.cols = { in->w, conv->w, out->w, (u32)npu_dilated(w->s, w->dilation_x),
-			  w->stride_x, w->pad_left, 1, 1, 0 },
-		.taps_y = w->r,
-		.taps_x = w->s,
-		.c = layer->c,
-		.k = layer->k,
-		.row_step = 1,
-		.aligned = npu_weights_aligned(net->config, layer),
-		.pooled = pooled,
-		.table_bytes = npu_stage_table_bytes(&layer->sdp.bs) +
-			       npu_stage_table_bytes(&layer->sdp.bn),
-		.elements = npu_stage_elements(&layer->sdp.bs) + npu_stage_elements(&layer->sdp.bn),
-	};
-	if (!s->c || !s->k || !window_fits(w, in, conv) || (pooled && !window_fits(p, conv, out)))
-		return -EINVAL;
-	if (pooled) {
-		s->rows.pool_kernel = p->r;
-		s->rows.pool_stride = p->stride_y;
-		s->rows.pool_pad = p->pad_top;
-		s->cols.pool_kernel = p->s;
-		s->cols.pool_stride = p->stride_x;
-		s->cols.pool_pad = p->pad_left;
-	}
-	skip_rows(s);
-	return npu_axis_sound(&s->rows) && npu_axis_sound(&s->cols) && fits_registers(s) ? 0
-											 : -EINVAL;
-}
-
-u32 npu_split_groups(const struct nvdla_config *config, const struct npu_conv_shape *shape)
-{
-	return DIV_ROUND_UP(shape->k, (u32)config->atomic_k);
-}
-
-u32 npu_split_group_entries(const struct nvdla_config *config, const struct npu_conv_shape *shape)
-{
-	u32 kernel = shape->c * shape->taps_y * shape->taps_x;
-	u64 step = shape->aligned ? (u64)kernel * config->atomic_k : config->atom;
-	u32 starts = shape->aligned ? min(npu_split_groups(config, shape), REQUEST_ATOMS)
-				    : REQUEST_ATOMS;
-	u32 most = 0, i;
-
-	for (i = 0; i < starts; i++)
-		most = max(most, nvdla_cbuf_group_entries(config, shape->k, kernel, i * step));
-	return most;
-}
-
-u32 npu_split_kernels(const struct nvdla_config *config, const struct npu_conv_shape *shape,
-		      u32 first, u32 groups)
-{
-	return min(shape->k, (first + groups) * config->atomic_k) - first * config->atomic_k;
-}
-
-u64 npu_split_weight_bytes(const struct nvdla_config *config, const struct npu_conv_shape *shape,
-			   u32 first, u32 groups)
-{
-	u64 kernel = (u64)shape->c * shape->taps_y * shape->taps_x;
-
-	if (!groups)
-		return 0;
-	return nvdla_cbuf_weight_bytes(config, npu_split_kernels(config, shape, first, groups),
-				       kernel);
-}
-
-bool npu_split_is_single(const struct npu_conv_shape *shape, u32 rows, u32 cols)
-{
-	return !shape->pooled && rows == 1 && cols == 1 &&
-	       (shape->rows.out > 1 || shape->cols.out > 1);
-}
-
-/*
- * From the bottom up, because ranges of kernels profit from large pieces at the end.  A first piece
- * of a single atom is given another one where that costs nothing.
- */
-u32 npu_split_piece(const struct npu_conv_shape *shape, const struct npu_tile *tile, u32 to)
-{
-	u32 from = npu_axis_reach_back(&shape->rows, to, tile->lines);
-
-	if (from == 1 && to - from >= 3 && npu_split_is_single(shape, 1, tile->cols) &&
-	    !npu_axis_reach_back(&shape->rows, 2, tile->lines))
-		return 2;
-	return from;
-}
+/* ---- rows ----------------------------------------------------------------------- */
 
 static u32 width_limit(const struct npu_conv_shape *shape)
 {
@@ -303,8 +161,6 @@ static u32 width_limit(const struct npu_conv_shape *shape)
 	return min(shape->cols.out,
 		   nvdla_pdp_width_limit(shape->rows.pool_kernel, shape->rows.pool_stride));
 }
-
-/* ---- rows ----------------------------------------------------------------------- */
 
 /* Lines that the piece [@from, @to) fetches: those that the one above leaves are there. */
 static u32 new_lines(const struct npu_axis *rows, u32 from, u32 to)
@@ -600,7 +456,8 @@ static u64 carried_weights(const struct search *s, u32 pieces, u32 range)
 
 static void offer_stream(struct search *s, const struct tiling *t, u32 banks, u32 fit)
 {
-	u32 carry = min(fit, s->groups / 2), least = carry > 4 ? carry - 4 : 0;
+	u32 carry = min(fit, s->groups / 2), tries = s->rounds ? 4 : 1;
+	u32 least = carry > tries ? carry - tries : 0;
 	/* Single atoms are written group by group, so their weights are fetched that way too. */
 	u32 singles = s->groups > 1 ? t->singles : 0;
 	u64 bytes = t->bytes + (t->pieces - singles) * s->weight_bytes + singles * s->group_sum;
@@ -704,6 +561,17 @@ static u64 budget_for(const struct search *s, u64 other)
 	return s->best->bytes > used ? s->best->bytes - used : 0;
 }
 
+/*
+ * The same where every piece fetches all weights but what stays from the one before: at most half
+ * of them, so what cut_columns() counts is at most twice what is moved.
+ */
+static u64 stream_limit(const struct search *s)
+{
+	u64 limit = budget_for(s, 0);
+
+	return limit < UINT64_MAX / 4 ? 2 * limit : limit;
+}
+
 /* As cut_columns(); what depends on the data banks alone is worked out when it is first needed. */
 static bool try_columns(struct search *s, u64 feature, u64 piece, u64 limit, bool avoid_singles,
 			struct tiling *t)
@@ -801,7 +669,7 @@ static void search_columns(struct search *s, u32 first, u32 most)
 			continue;
 		offer_columns(s, banks, s->fits[banks]);
 		if (!known && worth(s, 1, s->table_bytes, 2 * s->weight_bytes)) {
-			there = try_columns(s, 1, s->table_bytes + s->weight_bytes, UINT64_MAX - 1,
+			there = try_columns(s, 1, s->table_bytes + s->weight_bytes, stream_limit(s),
 					    false, &stream);
 			known = true;
 		}
@@ -860,6 +728,8 @@ static int prepare(struct search *s)
 	s->table_bytes = atoms * cfg->atom * shape->table_bytes;
 	s->constant_bytes = atoms * cfg->atom * (plane + conv_plane * shape->elements);
 	s->weight_bytes = weights(s, 0, s->groups);
+	s->rounds =
+		(u64)shape->c * shape->taps_y * shape->taps_x * cfg->atomic_k % cfg->entry_bytes;
 	s->group_sum = (s->groups - 1) * weights(s, 0, 1) + weights(s, s->groups - 1, 1);
 	s->group_entries = npu_split_group_entries(cfg, shape);
 	for (i = 1; i < NPU_MAX_BANKS; i++)
