@@ -2,6 +2,7 @@
 /*
  * The walk over an untrusted stream: structure, tables, then the rules of the units.
  */
+#include "nvdla_cbuf.h"
 #include "nvdla_rules.h"
 #include "nvdla_validate.h"
 
@@ -632,7 +633,8 @@ int nvdla_chain_validate(const struct nvdla_config *config, const void *stream, 
 		.config = config,
 		.stream = stream,
 		.bytes = bytes,
-		.alignment = max(config->atom, (u16)config->dbb_bytes),
+		/* So that offsets tell where weights lie among CDMA's requests. */
+		.alignment = (u32)config->atom * NVDLA_CBUF_REQUEST_ATOMS,
 		.task = storage,
 	};
 	err = check_header(&v, stream, bytes, chain);

@@ -74,7 +74,7 @@ static inline u32 conv_data_banks(const struct nvdla_config *cfg, const struct c
 
 static inline u32 conv_weight_banks(const struct nvdla_config *cfg, const struct conv_shape *n)
 {
-	u32 entries = nvdla_cbuf_group_entries(cfg, n->k, n->c * n->r * n->s, 0);
+	u32 entries = nvdla_cbuf_group_entries(cfg, n->k, n->c * n->r * n->s, n->weights);
 
 	if (n->skip_weight || n->weight_reuse)
 		entries = (u32)nvdla_cbuf_weight_bytes(cfg, n->k, n->c * n->r * n->s) /

@@ -283,6 +283,32 @@ static u32 input_for(u32 out, u32 kernel, u32 dilation, u32 stride, u32 *before,
 	return need - *before - *after;
 }
 
+/* A kernel group that fills its banks, nearly or by a little more. */
+static void tight_weights(const struct nvdla_config *cfg, struct conv_shape *n)
+{
+	u32 bank = (u32)cfg->entries * cfg->entry_bytes / cfg->atomic_k;
+
+	n->c = (bank + random_below(5)) / (n->r * n->s) - random_below(2);
+	n->k = random_from(1, cfg->atomic_k + 8);
+	n->w = n->s;
+	n->h = n->r + random_below(2);
+	n->stride_x = n->stride_y = n->dilation_x = n->dilation_y = 1;
+	n->pad_left = n->pad_right = n->pad_top = n->pad_bottom = 0;
+}
+
+/* Input lines that fill their banks. */
+static void tight_data(const struct nvdla_config *cfg, struct conv_shape *n)
+{
+	u32 lines;
+
+	n->stride_y = 8;
+	n->dilation_y = 1;
+	n->k = random_from(1, 3);
+	lines = cfg->entries / conv_eps(cfg, n) + random_below(3);
+	if (lines > 1 + n->r)
+		n->h = lines - 1;
+}
+
 static void random_conv_shape(const struct nvdla_config *cfg, struct conv_shape *n)
 {
 	static const u8 formats[] = { 0, 12, 13, 15, 16, 19, 26, 27, 28, 29 };
@@ -312,6 +338,10 @@ static void random_conv_shape(const struct nvdla_config *cfg, struct conv_shape 
 			 &n->pad_right);
 	n->h = input_for(random_from(1, 4), n->r, n->dilation_y, n->stride_y, &n->pad_top,
 			 &n->pad_bottom);
+	if (!n->image && one_in(10))
+		tight_weights(cfg, n);
+	else if (one_in(10))
+		tight_data(cfg, n);
 	n->data_banks = conv_data_banks(cfg, n) + (one_in(2) ? random_below(3) : 0);
 	n->weight_banks = conv_weight_banks(cfg, n) + (one_in(2) ? random_below(2) : 0);
 }

@@ -649,7 +649,7 @@ static void test_extents(void **state)
 	assert_int_equal(chain.region[TASK_OUTPUT].write_end, 0x40 + 2 * 7 * 8 * 8);
 	assert_int_equal(chain.region[TASK_OUTPUT].ports, NVDLA_REGION_MEMORY);
 	assert_int_equal(chain.banks, 2);
-	assert_int_equal(chain.alignment, 8);
+	assert_int_equal(chain.alignment, 64);
 	assert_int_equal(chain.task[0].done, 1 << NVDLA_INTR_SDP);
 	assert_int_equal(nvdla_chain_accesses(&chain, 0, access), 4);
 	assert_int_equal(access[1].reg, NVDLA_CDMA_D_WEIGHT_ADDR_LOW);
