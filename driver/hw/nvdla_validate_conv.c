@@ -452,8 +452,7 @@ static int check_group(const struct nvdla_task_view *v, const struct conv *n,
 		return nvdla_refuse(v, NVDLA_CDMA_D_BANK,
 				    "entries of one kernel group fit the weight banks", need, room);
 	if (info)
-		if (info)
-			info->weight_need = need;
+		info->weight_need = need;
 	return 0;
 }
 
