@@ -10,7 +10,7 @@
 #include <stdbool.h>
 
 #include "../common/shared_models.h"
-#include "npu_compiler.h"
+#include "internal.h"
 #include "reference.h"
 
 static const uint32_t budgets[] = { 32, 16, 8, 4 };
@@ -240,6 +240,55 @@ static void run_config(const char *config, const char *only)
 	npu_close(device);
 }
 
+/* Takes most of the buffer away while a run is on its way. */
+static void shrink_budget(void *context, struct npu_model *model, u32 step)
+{
+	if (step == 0)
+		npu_device_set_cap(context, 4);
+}
+
+/*
+ * The budget shrinks between two chains of one run: the next chain is refused, the run
+ * begins again with another plan, and its result is the same.
+ */
+static void check_shrinking(void)
+{
+	const struct shared_model *model = &shared_models[0]; /* of many chains */
+	struct npu_run_stats stats = { .size = sizeof(stats) };
+	struct shared_io calm, shrunk;
+	struct npu_device *device;
+	struct npu_model *loaded;
+	char path[512];
+	int err;
+
+	shared_model_path(model->name, path);
+	if (npu_open("sim:nv_small:shrinking", &device)) {
+		tap(false, "sim:nv_small:shrinking opens: %s", npu_error());
+		return;
+	}
+	if (npu_model_load(device, path, NULL, &loaded)) {
+		tap(false, "%s loads: %s", model->name, npu_error());
+		npu_close(device);
+		return;
+	}
+	shared_io_make(loaded, &calm);
+	shared_io_make(loaded, &shrunk);
+	err = !shared_io_fill(model, &calm, 0) || !shared_io_fill(model, &shrunk, 0) ||
+	      npu_run(loaded, calm.input, calm.input_count, calm.output, calm.output_count, NULL);
+	npu_model_set_hook(loaded, shrink_budget, device);
+	err = err || npu_run(loaded, shrunk.input, shrunk.input_count, shrunk.output,
+			     shrunk.output_count, &stats);
+	tap(!err && stats.restarts == 1 && stats.replans == 1 && stats.plan_banks == 4 &&
+		    same_outputs(&calm, &shrunk),
+	    "the budget shrinks during a run: planned again for %u banks, begun again %u time, "
+	    "the same outputs%s%s",
+	    stats.plan_banks, stats.restarts, err ? ": " : "", err ? npu_error() : "");
+	shared_io_free(&calm);
+	shared_io_free(&shrunk);
+	npu_model_free(loaded);
+	npu_close(device);
+}
+
 /* A network in float32 is refused with a reason, not run wrongly. */
 static void check_float(void)
 {
@@ -270,7 +319,9 @@ int main(int argc, char **argv)
 	for (i = 0; i < SHARED_CONFIG_COUNT; i++)
 		if (argc < 2 || strcmp(argv[1], shared_configs[i]) == 0)
 			run_config(shared_configs[i], argc > 2 ? argv[2] : NULL);
-	if (argc < 2)
+	if (argc < 2) {
+		check_shrinking();
 		check_float();
+	}
 	return tap_end();
 }
