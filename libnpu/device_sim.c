@@ -114,6 +114,11 @@ static int hw_reset(void *context)
 	return 0;
 }
 
+struct npusim *npu_sim_model(struct npu_device *device)
+{
+	return to_sim(device)->sim;
+}
+
 /* ---- names ---- */
 
 #define MAX_NAMES 32
@@ -409,7 +414,12 @@ static int run_to_end(struct sim_device *sim, struct nvdla_sequence *seq, int st
 	int err = 0;
 
 	while (state == NVDLA_SEQ_RUNNING && !err) {
-		if (!npusim_wait(sim->sim))
+		bool came = npusim_wait(sim->sim);
+
+		if (npusim_out_of_memory(sim->sim))
+			err = npu_fail(-ENOMEM, "%s: out of memory for task %u of the chain",
+				       sim->base.name, seq->completed);
+		else if (!came)
 			err = npu_fail(-EIO, "%s: task %u of the chain hangs: %s", sim->base.name,
 				       seq->completed, npusim_diagnosis(sim->sim));
 		else

@@ -109,6 +109,9 @@ struct npu_device_kind {
 
 extern const struct npu_device_kind npu_device_sim;
 
+/* The device model behind a simulated NPU, for tests that disturb it; nobody else may run. */
+struct npusim *npu_sim_model(struct npu_device *device);
+
 void npu_device_get(struct npu_device *device);
 void npu_device_put(struct npu_device *device);
 

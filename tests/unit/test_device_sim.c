@@ -200,6 +200,23 @@ static void test_other_handle_reserves(void **unused)
 	end(&b);
 }
 
+/* The hardware loses its state behind the driver's back: the chain hangs, then all is well again. */
+static void test_hang(void **unused)
+{
+	struct npu_chain_stats stats = { 0 };
+	struct bench b;
+
+	begin(&b, "sim:nv_small");
+	assert_int_equal(submit(&b, NULL, &stats), 0);
+	npusim_reset(npu_sim_model(b.device));
+	assert_int_equal(submit(&b, NULL, &stats), -EIO);
+	assert_non_null(strstr(npu_error(), "hangs"));
+	memset(b.region[TASK_OUTPUT].data, 0, b.region[TASK_OUTPUT].bytes);
+	assert_int_equal(submit(&b, NULL, &stats), 0);
+	check_output(&b);
+	end(&b);
+}
+
 static void test_small_region(void **unused)
 {
 	struct npu_chain_stats stats = { 0 };
@@ -410,6 +427,7 @@ int main(void)
 		cmocka_unit_test(test_every_configuration),
 		cmocka_unit_test(test_admission),
 		cmocka_unit_test(test_other_handle_reserves),
+		cmocka_unit_test(test_hang),
 		cmocka_unit_test(test_small_region),
 		cmocka_unit_test(test_bad_streams),
 		cmocka_unit_test(test_threads),
