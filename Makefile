@@ -7,6 +7,7 @@
 #   make install | uninstall [DESTDIR=] [PREFIX=/usr/local] [LIBDIR=]
 #   make deps | format | format-check | clean
 
+comma := ,
 O ?= build
 CFLAGS ?= -O2 -g
 WERROR ?= 1
@@ -147,6 +148,9 @@ $(unit_bins): $(O)/tests/unit/%: $(O)/obj/tests/unit/%.o $(reference_lib) $(tool
 	$(call link,$(deps_libs) -lcmocka)
 $(program_bins) $(bench_bins): $(O)/%: $(O)/obj/%.o $(reference_lib) $(demo_lib) $(internal_lib)
 	$(call link,$(deps_libs))
+# Its own functions stand in front of every allocation in our objects.
+$(O)/tests/programs/alloc_failure: private LDFLAGS += $(addprefix -Wl$(comma)--wrap=,\
+	malloc calloc realloc reallocarray aligned_alloc strdup strndup asprintf open_memstream)
 $(fuzz_bins): $(O)/%: $(O)/obj/%.o $(reference_lib) $(internal_lib)
 	$(call link,$(deps_libs) -fsanitize=fuzzer)
 

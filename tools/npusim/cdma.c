@@ -249,7 +249,8 @@ static bool data_step(struct npusim *sim)
 		if (c->dat_front != waited)
 			c->dat_since = c->dat_front;
 		c->dat_front += line_cycles(sim, &f, rows, count, weight_beats);
-		sim_releases_push(&c->lines, c->dat_front, count);
+		if (sim_releases_push(&c->lines, c->dat_front, count))
+			sim_no_memory(sim);
 	}
 	if (c->rows_fetched == rows) {
 		data_done(sim, c->dat_front);
@@ -298,7 +299,9 @@ static bool announce_groups(struct npusim *sim)
 
 	while (c->groups_fetched < weight_groups(sim) &&
 	       group_end(sim, c->groups_fetched) <= bytes) {
-		sim_releases_push(&c->arrivals, c->wt_front, group_kernels(sim, c->groups_fetched));
+		if (sim_releases_push(&c->arrivals, c->wt_front,
+				      group_kernels(sim, c->groups_fetched)))
+			sim_no_memory(sim);
 		c->groups_fetched++;
 		moved = true;
 	}

@@ -16,10 +16,10 @@ static const struct npusim_regs *csc_regs(const struct npusim *sim)
 	return &sim->unit[SIM_CSC].regs;
 }
 
-static void give_back(struct sim_ring *ring, u64 when, u32 entries)
+static void give_back(struct npusim *sim, struct sim_ring *ring, u64 when, u32 entries)
 {
-	if (entries)
-		sim_releases_push(&ring->releases, when, entries);
+	if (entries && sim_releases_push(&ring->releases, when, entries))
+		sim_no_memory(sim);
 }
 
 /* Have @needed lines of input available; false when they have not been fetched. */
@@ -48,13 +48,13 @@ static void release_leftovers(struct npusim *sim, const struct sim_csc_shape *s,
 		await_lines(sim, c->csc_last_slices);
 		c->slices -= min(c->csc_last_slices, c->slices);
 		c->data.read = sim_ring_wrap(c->data.read + c->csc_last_slice_entries, data_size);
-		give_back(&c->data, sim->now, c->csc_last_slice_entries);
+		give_back(sim, &c->data, sim->now, c->csc_last_slice_entries);
 	}
 	if (!s->weight_reuse && c->csc_last_skip_weight) {
 		c->kernels -= (s32)c->csc_last_kernels;
 		c->weight.read =
 			sim_ring_wrap(c->weight.read + c->csc_last_weight_entries, weight_size);
-		give_back(&c->weight, sim->now, c->csc_last_weight_entries);
+		give_back(sim, &c->weight, sim->now, c->csc_last_weight_entries);
 	}
 }
 
@@ -270,7 +270,7 @@ static void run_groups(struct npusim *sim, struct conv_job *j)
 			u64 used = entries + (byte ? 1 : 0) - (rest ? 1 : 0);
 
 			c->kernels -= (s32)kernels;
-			give_back(&c->weight, j->clock.compute, (u32)used);
+			give_back(sim, &c->weight, j->clock.compute, (u32)used);
 			c->weight.read = sim_ring_wrap((u32)((c->weight.read + used) % size), size);
 		}
 		if (++held == j->at_once || g + 1 == j->s.groups) {
@@ -295,7 +295,7 @@ static void csc_finish(struct npusim *sim, const struct conv_job *j)
 	if (!s->skip_data) {
 		c->slices -= min(s->release_slices, c->slices);
 		c->data.read = sim_ring_wrap((u32)((c->data.read + release) % size), size);
-		give_back(&c->data, j->clock.compute, (u32)min(release, (u64)UINT32_MAX));
+		give_back(sim, &c->data, j->clock.compute, (u32)min(release, (u64)UINT32_MAX));
 		c->csc_last_slices = s->height > s->release_slices ? s->height - s->release_slices
 								   : 0;
 	} else {
@@ -354,7 +354,7 @@ static int job_memory(struct npusim *sim, struct conv_job *j)
 		s32 *p = realloc(sim->conv.left, (size_t)(atoms + left) * k_max * sizeof(s32));
 
 		if (!p)
-			return -ENOMEM;
+			return sim_no_memory(sim);
 		sim->conv.left = p;
 		sim->conv.left_capacity = atoms + left;
 	}

@@ -149,8 +149,10 @@ static bool hold_write(struct npusim *sim, const struct write_record *r, const v
 		size_t capacity = max(need, w->capacity * 2);
 		u8 *data = realloc(w->data, capacity);
 
-		if (!data)
+		if (!data) {
+			sim_no_memory(sim);
 			return false;
+		}
 		w->data = data;
 		w->capacity = capacity;
 	}

@@ -102,6 +102,12 @@ bool npusim_idle(const struct npusim *sim);
 /* What hangs or what DMA was refused, as text; "" when all is well. */
 const char *npusim_diagnosis(struct npusim *sim);
 
+/*
+ * Did the model lack memory (of this machine) since the last reset?  Then results are not to be
+ * trusted and what hangs might not hang on the hardware.
+ */
+bool npusim_out_of_memory(const struct npusim *sim);
+
 /* What an entry of the DMA guard allows. */
 #define NPUSIM_GUARD_READ 1u
 #define NPUSIM_GUARD_WRITE 2u

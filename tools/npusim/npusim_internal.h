@@ -92,6 +92,12 @@ int sim_hang(struct npusim *sim, const char *unit, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
 /*
+ * There was no memory for what an operation computes or moves: nothing after it is to be trusted
+ * until the next reset.  Returns -ENOMEM.
+ */
+int sim_no_memory(struct npusim *sim);
+
+/*
  * DMA.  Reads count whole beats from the beat of @addr to the beat of the last byte; writes
  * count their bytes.  The low bits of an address below the bus beat are dropped by the caller
  * where the hardware drops them.  Returns 0; a negative errno when the access was refused

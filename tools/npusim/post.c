@@ -79,9 +79,14 @@ static void finish(struct npusim *sim, const struct lane *l, bool rdma, u64 when
 	sim_event_add(sim, when, SIM_EVENT_INTR, l->intr + group, NULL);
 }
 
-/* The data path never ends: what it has written is in memory all the same. */
-static void never_ends(struct npusim *sim)
+/*
+ * The data path never ends: what it has written is in memory all the same.
+ * @result: what it returned: SIM_HANG or an error.
+ */
+static void never_ends(struct npusim *sim, int result)
 {
+	if (result < 0)
+		sim_no_memory(sim);
 	sim->hold_writes = false;
 	sim_writes_commit(sim, &sim->writes);
 }
@@ -153,11 +158,13 @@ static void run_pdp_flying(struct npusim *sim, const struct sim_cube8 *cube, u64
 {
 	const struct npusim_regs *regs = sim_unit_start(sim, SIM_PDP);
 	struct sim_task_stats stats = { 0 };
+	int result;
 
 	sim->dma_group = regs->group;
 	sim_writes_begin(sim);
-	if (sim_pdp_run(sim, regs, NULL, cube, &stats))
-		never_ends(sim);
+	result = sim_pdp_run(sim, regs, NULL, cube, &stats);
+	if (result)
+		never_ends(sim, result);
 	else
 		finish(sim, &pdp, false, from + sim_pdp_cycles(sim, regs, NULL, until - from),
 		       &stats);
@@ -218,7 +225,7 @@ static void run_sdp(struct npusim *sim, const struct delivery *from)
 	if (error < 0)
 		sim_hang(sim, "SDP", "ran out of the model's memory");
 	if (error)
-		never_ends(sim);
+		never_ends(sim, error);
 	else
 		finish(sim, &sdp, needs, end, &stats);
 	if (sdp_to_pdp(regs) && error >= 0)
@@ -241,6 +248,7 @@ static bool pdp_step(struct npusim *sim)
 	const struct npusim_regs *regs, *rdma;
 	struct sim_task_stats stats = { 0 };
 	bool needs;
+	int result;
 
 	if (!sim_unit_ready(sim, SIM_PDP))
 		return false;
@@ -260,8 +268,9 @@ static bool pdp_step(struct npusim *sim)
 	rdma = start_rdma(sim, &pdp, needs);
 	sim->dma_group = regs->group;
 	sim_writes_begin(sim);
-	if (sim_pdp_run(sim, regs, rdma, NULL, &stats))
-		never_ends(sim);
+	result = sim_pdp_run(sim, regs, rdma, NULL, &stats);
+	if (result)
+		never_ends(sim, result);
 	else
 		finish(sim, &pdp, needs, sim->now + sim_pdp_cycles(sim, regs, rdma, 0), &stats);
 	return true;
@@ -271,6 +280,7 @@ static bool cdp_step(struct npusim *sim)
 {
 	const struct npusim_regs *regs, *rdma;
 	struct sim_task_stats stats = { 0 };
+	int result;
 
 	if (!sim_unit_ready(sim, SIM_CDP))
 		return false;
@@ -284,8 +294,9 @@ static bool cdp_step(struct npusim *sim)
 	rdma = start_rdma(sim, &cdp, true);
 	sim->dma_group = regs->group;
 	sim_writes_begin(sim);
-	if (sim_cdp_run(sim, regs, rdma, &stats))
-		never_ends(sim);
+	result = sim_cdp_run(sim, regs, rdma, &stats);
+	if (result)
+		never_ends(sim, result);
 	else
 		finish(sim, &cdp, true, sim->now + sim_cdp_cycles(sim, regs, rdma), &stats);
 	return true;

@@ -42,6 +42,18 @@ void npusim_reset(struct npusim *sim)
 	memset(&sim->cdp_lut, 0, sizeof(sim->cdp_lut));
 	memset(sim->hang, 0, sizeof(sim->hang));
 	sim->diagnosis[0] = '\0';
+	sim->no_memory = false;
+}
+
+int sim_no_memory(struct npusim *sim)
+{
+	sim->no_memory = true;
+	return -ENOMEM;
+}
+
+bool npusim_out_of_memory(const struct npusim *sim)
+{
+	return sim->no_memory;
 }
 
 void npusim_destroy(struct npusim *sim)
@@ -64,8 +76,10 @@ void *sim_scratch(struct npusim *sim, u32 slot, size_t size)
 		free(sim->scratch[slot]);
 		sim->scratch_size[slot] = 0;
 		sim->scratch[slot] = aligned_alloc(64, (size + 63) & ~(size_t)63);
-		if (!sim->scratch[slot])
+		if (!sim->scratch[slot]) {
+			sim_no_memory(sim);
 			return NULL;
+		}
 		sim->scratch_size[slot] = size;
 	}
 	return sim->scratch[slot];

@@ -205,6 +205,7 @@ struct npusim {
 	u32 guard_count;
 	struct npusim_fault fault;
 	char diagnosis[512];
+	bool no_memory; /* see sim_no_memory() */
 
 	struct npusim_counters counters;
 	u64 counters_since;

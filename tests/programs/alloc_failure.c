@@ -1,0 +1,438 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Every allocation of the compiler and of libnpu fails once, over random networks: the error is
+ * -ENOMEM with its text, nothing leaks, no file is left half written, and what stays documented as
+ * usable is used: a program whose planning failed has its old plan, a model whose run failed runs.
+ *
+ *	alloc_failure [COUNT [FIRST SEED]]
+ *
+ * Linked so that every call of an allocating function in our own objects comes here first
+ * (the linker's --wrap): that works with the sanitizers, and libraries are left alone.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <malloc.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <unistd.h>
+
+#include "../common/shared_models.h"
+#include "internal.h"
+#include "npu_compiler.h"
+#include "random_model.h"
+#include "report/report.h"
+
+#define DEFAULT_COUNT 12
+
+/* Calls until one fails; 0: none does. */
+static atomic_long countdown;
+
+static bool fails(void)
+{
+	return atomic_load(&countdown) > 0 && atomic_fetch_sub(&countdown, 1) == 1;
+}
+
+/* The linker gives the names: __wrap_f for calls of f, __real_f for f itself. */
+#define WRAP(type, name, parameters, arguments)         \
+	type __real_##name parameters;                  \
+	type __wrap_##name parameters;                  \
+	type __wrap_##name parameters                   \
+	{                                               \
+		if (!fails())                           \
+			return __real_##name arguments; \
+		errno = ENOMEM;                         \
+		return NULL;                            \
+	}
+
+WRAP(void *, malloc, (size_t bytes), (bytes))
+WRAP(void *, calloc, (size_t count, size_t bytes), (count, bytes))
+WRAP(void *, realloc, (void *old, size_t bytes), (old, bytes))
+WRAP(void *, reallocarray, (void *old, size_t count, size_t bytes), (old, count, bytes))
+WRAP(void *, aligned_alloc, (size_t align, size_t bytes), (align, bytes))
+WRAP(char *, strdup, (const char *text), (text))
+WRAP(char *, strndup, (const char *text, size_t length), (text, length))
+WRAP(FILE *, open_memstream, (char **text, size_t *bytes), (text, bytes))
+
+int __wrap_asprintf(char **text, const char *format, ...);
+int __wrap_asprintf(char **text, const char *format, ...)
+{
+	va_list args;
+	int length;
+
+	if (fails()) {
+		errno = ENOMEM;
+		return -1;
+	}
+	va_start(args, format);
+	length = vasprintf(text, format, args);
+	va_end(args);
+	return length;
+}
+
+static char directory[] = "/tmp/alloc-failure-XXXXXX";
+static char model_path[64], compiled_path[64], report_path[64];
+
+/* ---- what is left behind ---- */
+
+#if defined(__SANITIZE_ADDRESS__)
+#define HAS_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define HAS_ASAN 1
+#endif
+#endif
+#ifdef HAS_ASAN
+#include <sanitizer/lsan_interface.h>
+
+static void count_exactly(char **argv)
+{
+	(void)argv;
+}
+
+static size_t memory_in_use(void)
+{
+	return 0;
+}
+
+static bool leaks(void)
+{
+	return __lsan_do_recoverable_leak_check() != 0;
+}
+#else
+/* Memory in the allocator's caches counts as in use: without them, from the start. */
+static void count_exactly(char **argv)
+{
+	if (getenv("GLIBC_TUNABLES"))
+		return;
+	setenv("GLIBC_TUNABLES", "glibc.malloc.tcache_count=0", 1);
+	execv("/proc/self/exe", argv);
+}
+
+static size_t memory_in_use(void)
+{
+	return mallinfo2().uordblks;
+}
+
+static bool leaks(void)
+{
+	return false;
+}
+#endif
+
+/* Files in the directory whose name is not one of ours: what an interrupted write left. */
+static u32 count_strangers(void)
+{
+	DIR *dir = opendir(directory);
+	struct dirent *entry;
+	u32 strangers = 0;
+
+	while (dir && (entry = readdir(dir)))
+		strangers += entry->d_name[0] != '.' && strcmp(entry->d_name, "model.tflite") &&
+			     strcmp(entry->d_name, "model.npu") && strcmp(entry->d_name, "report");
+	if (dir)
+		closedir(dir);
+	return strangers;
+}
+
+/* ---- two lives ---- */
+
+/**
+ * struct subject - what lives
+ * @what: went wrong, beyond an honest error
+ * @expected: outputs of a run without failures
+ * @diag: the error's text
+ */
+struct subject {
+	struct random_model file;
+	const struct nvdla_config *config;
+	const char *device;
+	struct shared_io expected;
+	const char *what;
+	struct npu_diag diag;
+};
+
+static bool wrong(struct subject *subject, const char *what)
+{
+	if (!subject->what)
+		subject->what = what;
+	return false;
+}
+
+/* Planning again failed: the program is what it was. */
+static void check_kept(struct subject *subject, const struct npu_program *program,
+		       const struct npu_plan *plan, u32 steps)
+{
+	struct npu_diag diag = { "" };
+
+	if (program->plan != plan || program->step_count != steps ||
+	    npu_plan_verify(program->net, program->plan, &diag))
+		wrong(subject, "a failed replan changed the program");
+}
+
+static int replan(struct subject *subject, struct npu_program *program, u32 banks)
+{
+	struct npu_budget budget = npu_budget_full(subject->config);
+	const struct npu_plan *plan = program->plan;
+	u32 steps = program->step_count;
+	int err;
+
+	budget.banks = banks;
+	err = npu_program_replan(program, &budget, &subject->diag);
+	/* Looking at it must not fail by itself. */
+	if (err) {
+		atomic_store(&countdown, 0);
+		check_kept(subject, program, plan, steps);
+	}
+	return err;
+}
+
+/* From the file's contents to reports and a compiled file, and that one again. */
+static int life_of_program(struct subject *subject)
+{
+	struct npu_program *program = NULL, *again = NULL;
+	int err;
+
+	err = npu_program_load_memory(subject->file.data, subject->file.bytes, "model.tflite",
+				      subject->config, NULL, &program, &subject->diag);
+	if (!err)
+		err = replan(subject, program, subject->config->banks / 2);
+	if (!err)
+		err = npu_report_write(program, report_path, &subject->diag);
+	if (!err)
+		err = npu_program_save(program, compiled_path, &subject->diag);
+	if (!err)
+		err = npu_program_load(compiled_path, NULL, NULL, &again, &subject->diag);
+	if (!err)
+		err = replan(subject, again, subject->config->banks);
+	npu_program_free(program);
+	npu_program_free(again);
+	return err;
+}
+
+/* Runs; a run that failed for want of memory is done again with enough of it. */
+static int run(struct subject *subject, struct npu_model *model)
+{
+	struct npu_run_stats stats = { .size = sizeof(stats) };
+	struct shared_io io;
+	u32 i, count = npu_model_output_count(model);
+	long left = atomic_exchange(&countdown, 0);
+	int err;
+
+	shared_io_make(model, &io);
+	for (i = 0; i < io.input_count; i++)
+		shared_random_bytes((void *)(uintptr_t)io.input[i].data, io.input[i].bytes, i + 1);
+	atomic_store(&countdown, left);
+	err = npu_run(model, io.input, io.input_count, io.output, io.output_count, &stats);
+	left = atomic_exchange(&countdown, 0);
+	if (err) {
+		snprintf(subject->diag.text, sizeof(subject->diag.text), "%s", npu_error());
+		if (npu_run(model, io.input, io.input_count, io.output, io.output_count, &stats))
+			wrong(subject, "a model whose run failed for want of memory does not run");
+	}
+	if (!subject->expected.output_count) {
+		subject->expected = io;
+		atomic_store(&countdown, left);
+		return err;
+	}
+	for (i = 0; i < count; i++)
+		if (memcmp(io.output[i].data, subject->expected.output[i].data,
+			   io.output[i].bytes) != 0)
+			wrong(subject, "other outputs");
+	shared_io_free(&io);
+	atomic_store(&countdown, left);
+	return err;
+}
+
+static int in_background(struct subject *subject, struct npu_model *model)
+{
+	const struct shared_io *io = &subject->expected;
+	struct npu_job *job = NULL;
+	u8 *data[SHARED_MAX_TENSORS] = { NULL };
+	struct npu_output output[SHARED_MAX_TENSORS];
+	long left = atomic_exchange(&countdown, 0);
+	u32 i;
+	int err;
+
+	for (i = 0; i < io->output_count; i++) {
+		data[i] = shared_alloc(io->output[i].bytes);
+		output[i] = (struct npu_output){ data[i], io->output[i].bytes };
+	}
+	atomic_store(&countdown, left);
+	err = npu_submit(model, io->input, io->input_count, output, io->output_count, &job);
+	if (!err)
+		err = npu_job_wait(job, -1);
+	if (err)
+		snprintf(subject->diag.text, sizeof(subject->diag.text), "%s", npu_error());
+	npu_job_free(job);
+	left = atomic_exchange(&countdown, 0);
+	for (i = 0; i < io->output_count; i++) {
+		if (!err && memcmp(data[i], io->output[i].data, io->output[i].bytes) != 0)
+			wrong(subject, "other outputs in the background");
+		free(data[i]);
+	}
+	atomic_store(&countdown, left);
+	return err;
+}
+
+/* Open, load, run at two budgets and in the background, close. */
+static int life_of_model(struct subject *subject)
+{
+	struct npu_device *device = NULL;
+	struct npu_model *model = NULL;
+	int err = npu_open(subject->device, &device);
+
+	if (!err)
+		err = npu_model_load(device, model_path, NULL, &model);
+	if (err)
+		snprintf(subject->diag.text, sizeof(subject->diag.text), "%s", npu_error());
+	if (!err)
+		err = run(subject, model);
+	if (!err)
+		err = npu_device_set_cap(device, subject->config->banks / 2);
+	if (!err)
+		err = run(subject, model);
+	if (!err)
+		err = in_background(subject, model);
+	npu_model_free(model);
+	npu_close(device);
+	return err;
+}
+
+/* ---- failures, one after the other ---- */
+
+typedef int (*life)(struct subject *subject);
+
+/* The life with its @n-th allocation failing; false when all were done before. */
+static bool fail_at(struct subject *subject, life live, long n, const char *what)
+{
+	size_t before = memory_in_use();
+	bool came;
+	int err;
+
+	subject->diag.text[0] = '\0';
+	atomic_store(&countdown, n);
+	err = live(subject);
+	came = atomic_exchange(&countdown, 0) <= 0;
+	if (!came && !err)
+		return false;
+	if (err && err != -ENOMEM) {
+		tap(false, "%s, allocation %ld: error %d: %s", what, n, err, subject->diag.text);
+		wrong(subject, "not -ENOMEM");
+	} else if (err && !subject->diag.text[0]) {
+		wrong(subject, "an error without a text");
+	}
+	if (memory_in_use() > before)
+		wrong(subject, "memory is not given back");
+	if (count_strangers())
+		wrong(subject, "a file is left half written");
+	return true;
+}
+
+static void try_life(struct subject *subject, life live, const char *what)
+{
+	long n = 0, step = 1;
+	bool more = true;
+
+	/* Without failures, twice: what is made once for ever is made now. */
+	subject->what = NULL;
+	if (live(subject) || live(subject)) {
+		tap(false, "%s: %s", what, subject->diag.text);
+		return;
+	}
+	while (more && !subject->what) {
+		n += step;
+		step = n < 150 ? 1 : 1 + n / 40;
+		more = fail_at(subject, live, n, what);
+	}
+	if (!subject->what && leaks())
+		wrong(subject, "memory leaks");
+	if (!subject->what && n < 20)
+		wrong(subject, "there are no allocations to fail");
+	tap(!subject->what, "%s: %ld allocations%s%s%s%s", what, n, subject->what ? ": " : "",
+	    subject->what ? subject->what : "", subject->diag.text[0] ? ": " : "",
+	    subject->what ? subject->diag.text : "");
+}
+
+static bool write_model(const struct random_model *model)
+{
+	FILE *file = fopen(model_path, "wb");
+	bool good = file && fwrite(model->data, 1, model->bytes, file) == model->bytes;
+
+	return file && fclose(file) == 0 && good;
+}
+
+/* Does it fit half of the buffer? */
+static bool suits(const struct subject *subject)
+{
+	struct npu_budget budget = npu_budget_full(subject->config);
+	struct npu_diag diag = { "" };
+	struct npu_program *program;
+
+	budget.banks /= 2;
+	if (npu_program_load_memory(subject->file.data, subject->file.bytes, "model.tflite",
+				    subject->config, &budget, &program, &diag))
+		return false;
+	npu_program_free(program);
+	return true;
+}
+
+static void try_seed(u64 seed)
+{
+	const char *config = shared_configs[seed % SHARED_CONFIG_COUNT];
+	struct subject subject = { .config = nvdla_config_find(config) };
+	char device[64], what[1200];
+
+	snprintf(device, sizeof(device), "sim:%s", config);
+	subject.device = device;
+	if (!random_model_make(seed, &subject.file) || !write_model(&subject.file))
+		tap(false, "seed %llu is written", (unsigned long long)seed);
+	else if (!suits(&subject))
+		printf("# seed %llu does not fit half of the buffer\n", (unsigned long long)seed);
+	else {
+		snprintf(what, sizeof(what), "compiler, seed %llu, %s, %s",
+			 (unsigned long long)seed, config, subject.file.what);
+		try_life(&subject, life_of_program, what);
+		snprintf(what, sizeof(what), "libnpu, seed %llu, %s, %s", (unsigned long long)seed,
+			 config, subject.file.what);
+		try_life(&subject, life_of_model, what);
+	}
+	shared_io_free(&subject.expected);
+	free(subject.file.data);
+}
+
+static void remove_files(void)
+{
+	static const char *const reports[] = { "summary.json", "layers.csv", "layers.json",
+					       "report.html" };
+	char path[128];
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(reports); i++) {
+		snprintf(path, sizeof(path), "%s/%s", report_path, reports[i]);
+		unlink(path);
+	}
+	rmdir(report_path);
+	unlink(model_path);
+	unlink(compiled_path);
+	rmdir(directory);
+}
+
+int main(int argc, char **argv)
+{
+	u64 count = argc > 1 ? strtoull(argv[1], NULL, 0) : DEFAULT_COUNT;
+	u64 first = argc > 2 ? strtoull(argv[2], NULL, 0) : 1, seed;
+
+	count_exactly(argv);
+	setenv("NPU_SIM_DIR", "-", 1);
+	if (!mkdtemp(directory)) {
+		perror(directory);
+		return 1;
+	}
+	snprintf(model_path, sizeof(model_path), "%s/model.tflite", directory);
+	snprintf(compiled_path, sizeof(compiled_path), "%s/model.npu", directory);
+	snprintf(report_path, sizeof(report_path), "%s/report", directory);
+	for (seed = first; seed < first + count; seed++)
+		try_seed(seed);
+	remove_files();
+	return tap_end();
+}
