@@ -39,6 +39,7 @@ struct sdp {
 	u32 lanes; /* of an atom */
 	u32 width, height, surfaces;
 	u64 atoms;
+	u32 run_elements; /* of the longest run */
 	bool flying;
 	bool to_pdp;
 	bool half; /* INT16 processing: of each atom from memory the first half comes through */
@@ -320,14 +321,16 @@ static int alloc_runs(struct sdp *sdp)
 {
 	u32 i;
 
-	sdp->run = malloc(SDP_RUN * sizeof(*sdp->run));
-	sdp->narrow = malloc(SDP_RUN * sizeof(*sdp->narrow));
+	/* Small operations do not pay for long runs. */
+	sdp->run_elements = (u32)min((u64)SDP_RUN, sdp->atoms * sdp->lanes);
+	sdp->run = malloc(sdp->run_elements * sizeof(*sdp->run));
+	sdp->narrow = malloc(sdp->run_elements * sizeof(*sdp->narrow));
 	sdp->line = malloc((size_t)max(sdp->width, sdp->surfaces) * sdp->lanes);
 	if (!sdp->run || !sdp->narrow || !sdp->line)
 		return -ENOMEM;
 	for (i = 0; i < ARRAY_SIZE(sdp->operand); i++) {
-		sdp->operand[i].alu = calloc(SDP_RUN, sizeof(s32));
-		sdp->operand[i].mul = calloc(SDP_RUN, sizeof(s32));
+		sdp->operand[i].alu = calloc(sdp->run_elements, sizeof(s32));
+		sdp->operand[i].mul = calloc(sdp->run_elements, sizeof(s32));
 		if (!sdp->operand[i].alu || !sdp->operand[i].mul)
 			return -ENOMEM;
 	}
@@ -349,29 +352,29 @@ static void release(struct sdp *sdp)
 	free(sdp->line);
 }
 
-static void fill(s32 *out, s32 value)
+static void fill(s32 *out, s32 value, u32 n)
 {
 	u32 i;
 
-	for (i = 0; i < SDP_RUN; i++)
+	for (i = 0; i < n; i++)
 		out[i] = value;
 }
 
 /* Operands that registers hold are the same in every run. */
 static void fill_register_operands(struct sdp *sdp)
 {
-	u32 i;
+	u32 n = sdp->run_elements, i;
 
 	for (i = 0; i < 2; i++) {
 		s16 alu = (s16)sdp->x[i].alu_operand.value;
 		s32 shifted;
 
 		sdp_alu_operand_row(&alu, &shifted, sdp->x[i].alu_shift, 1);
-		fill(sdp->operand[i].alu, shifted);
-		fill(sdp->operand[i].mul, sdp->x[i].mul_operand.value);
+		fill(sdp->operand[i].alu, shifted, n);
+		fill(sdp->operand[i].mul, sdp->x[i].mul_operand.value, n);
 	}
-	fill(sdp->operand[2].alu, sdp->ew.alu_operand.value);
-	fill(sdp->operand[2].mul, sdp->ew.mul_operand.value);
+	fill(sdp->operand[2].alu, sdp->ew.alu_operand.value, n);
+	fill(sdp->operand[2].mul, sdp->ew.mul_operand.value, n);
 }
 
 /* @n operands from memory, every @step-th from the @first-th on, widened to 16 bits. */
@@ -478,7 +481,7 @@ static bool next_operands(struct sdp *sdp, u32 which, u32 *atoms)
 /* How many atoms the next run can have: as many as every operand has in one piece. */
 static u32 run_atoms(const struct sdp *sdp, u64 want)
 {
-	u64 n = min(want, (u64)(SDP_RUN / sdp->lanes));
+	u64 n = min(want, (u64)(sdp->run_elements / sdp->lanes));
 	u32 i;
 
 	for (i = 0; i < ARRAY_SIZE(sdp->operand); i++) {
@@ -610,7 +613,7 @@ static int walk_half(struct sdp *sdp)
 	u32 half = sdp->lanes / 2, n, i;
 	u8 out[SDP_RUN];
 
-	while (line < lines && (n = next_run(sdp, NULL, 0, SDP_RUN / sdp->lanes, out)))
+	while (line < lines && (n = next_run(sdp, NULL, 0, sdp->run_elements / sdp->lanes, out)))
 		for (i = 0; i < n && line < lines; i++) {
 			memcpy(sdp->line + filled, out + (size_t)i * sdp->lanes, half);
 			filled += half;
