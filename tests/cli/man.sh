@@ -1,7 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Each option that --help tells has a place in the manual page, and the reverse; testing.md has every test
-# program; README and Documentation refer to files that are there.
+# Each option that --help tells has a place in the manual page, and the reverse.
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
 
@@ -24,22 +23,4 @@ else
 	skip 'the manual pages are good mdoc' 'there is no mandoc'
 fi
 
-missing=
-for test in tests/programs/*.c tests/fuzz/fuzz_*.c; do
-	grep -q "\`\(programs/\)\{0,1\}$(basename "$test" .c)\`" Documentation/testing.md || missing="$missing $test"
-done
-echo "$missing" >"$tmp/out"
-[ -z "$missing" ]
-result $? 'testing.md has every test program and fuzzer'
-
-missing=
-for page in README.md Documentation/*.md; do
-	# shellcheck disable=SC2013 # file names without spaces
-	for link in $(grep -oE '\]\([^)#]+' "$page" | cut -c3- | grep -v '^http'); do
-		[ -e "$(dirname "$page")/$link" ] || missing="$missing $page:$link"
-	done
-done
-echo "$missing" >"$tmp/out"
-[ -z "$missing" ]
-result $? 'links in README and Documentation lead to files'
 finish
