@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 /* From a file to a planned program, and from one plan to the next. */
 #include "program.h"
+#include "output_file.h"
 
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -183,46 +185,6 @@ int npu_program_load(const char *path, const struct nvdla_config *config,
 	return 0;
 }
 
-static int write_all(int file, const u8 *data, size_t bytes)
-{
-	while (bytes) {
-		ssize_t written = write(file, data, bytes);
-
-		if (written < 0 && errno == EINTR)
-			continue;
-		if (written < 0)
-			return -errno;
-		data += written;
-		bytes -= (size_t)written;
-	}
-	return 0;
-}
-
-/* Under another name first: whoever reads @path finds the old file or the whole new one. */
-static int write_file(const char *path, const void *data, size_t bytes, struct npu_diag *diag)
-{
-	char temporary[4096];
-	int file, error;
-
-	if (snprintf(temporary, sizeof(temporary), "%s.XXXXXX", path) >= (int)sizeof(temporary))
-		return npu_diag_set(diag, -ENAMETOOLONG, "%.200s...: name too long", path);
-	file = mkostemp(temporary, O_CLOEXEC);
-	if (file < 0)
-		return npu_diag_set(diag, -errno, "%s: %s", path, strerror(errno));
-	error = write_all(file, data, bytes);
-	if (!error && fchmod(file, 0644) < 0)
-		error = -errno;
-	if (close(file) < 0 && !error)
-		error = -errno;
-	if (!error && rename(temporary, path) < 0)
-		error = -errno;
-	if (error) {
-		unlink(temporary);
-		return npu_diag_set(diag, error, "%s: %s", path, strerror(-error));
-	}
-	return 0;
-}
-
 int npu_program_save(const struct npu_program *program, const char *path, struct npu_diag *diag)
 {
 	size_t bytes;
@@ -231,7 +193,7 @@ int npu_program_save(const struct npu_program *program, const char *path, struct
 
 	if (error)
 		return error;
-	error = write_file(path, data, bytes, diag);
+	error = npu_output_file_save(path, data, bytes);
 	free(data);
-	return error;
+	return error ? npu_diag_set(diag, error, "%s: %s", path, strerror(-error)) : 0;
 }

@@ -17,6 +17,7 @@
 #include "common/tensor_file.h"
 #include "common/tool.h"
 #include "npu.h"
+#include "output_file.h"
 
 #define NAME "npu-run"
 #define MAX_TENSORS 64
@@ -449,7 +450,7 @@ static int write_outputs(const struct run *run)
 	for (i = 0; i < run->output_count; i++) {
 		if (asprintf(&path, "%s/output_%u.bin", dir, i) < 0)
 			return tool_error(NAME, "out of memory");
-		err = tool_write_file(path, run->output[i].data, run->output[i].bytes);
+		err = npu_output_file_save(path, run->output[i].data, run->output[i].bytes);
 		if (err)
 			tool_error(NAME, "%s: %s", path, strerror(-err));
 		free(path);

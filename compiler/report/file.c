@@ -4,8 +4,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 int npu_file_begin(struct npu_file *file, const char *dir, const char *name, struct npu_diag *diag)
 {
@@ -19,45 +17,15 @@ int npu_file_begin(struct npu_file *file, const char *dir, const char *name, str
 	return 0;
 }
 
-static int write_all(int fd, const char *data, size_t bytes)
+static int write_file(struct npu_file *file, struct npu_diag *diag)
 {
-	while (bytes) {
-		ssize_t n = write(fd, data, bytes);
+	int err = ferror(file->text) ? -ENOMEM : 0;
 
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		data += n;
-		bytes -= (size_t)n;
-	}
-	return 0;
-}
-
-static int write_temporary(struct npu_file *file, struct npu_diag *diag)
-{
-	char *temporary;
-	int fd, err = 0;
-
-	if (ferror(file->text))
-		err = -ENOMEM;
 	if (fclose(file->text) && !err)
 		err = -ENOMEM;
 	file->text = NULL;
-	if (err || asprintf(&temporary, "%s.XXXXXX", file->path) < 0)
-		return npu_diag_set(diag, -ENOMEM, "%s: out of memory", file->path);
-	fd = mkstemp(temporary);
-	if (fd < 0) {
-		err = npu_diag_set(diag, -errno, "%s: %s", file->path, strerror(errno));
-		free(temporary);
-		return err;
-	}
-	file->temporary = temporary;
-	err = write_all(fd, file->data, file->bytes);
-	if (!err && fchmod(fd, 0644))
-		err = -errno;
-	if (close(fd) && !err)
-		err = -errno;
+	if (!err)
+		err = npu_output_file_write(&file->written, file->path, file->data, file->bytes);
 	return err ? npu_diag_set(diag, err, "%s: %s", file->path, strerror(-err)) : 0;
 }
 
@@ -67,14 +35,11 @@ int npu_files_commit(struct npu_file *files, unsigned int count, struct npu_diag
 	int err = 0;
 
 	for (i = 0; i < count && !err; i++)
-		err = write_temporary(&files[i], diag);
+		err = write_file(&files[i], diag);
 	for (i = 0; i < count && !err; i++) {
-		if (rename(files[i].temporary, files[i].path)) {
-			err = npu_diag_set(diag, -errno, "%s: %s", files[i].path, strerror(errno));
-		} else {
-			free(files[i].temporary);
-			files[i].temporary = NULL;
-		}
+		err = npu_output_file_finish(&files[i].written);
+		if (err)
+			npu_diag_set(diag, err, "%s: %s", files[i].path, strerror(-err));
 	}
 	npu_files_drop(files, count);
 	return err;
@@ -87,9 +52,7 @@ void npu_files_drop(struct npu_file *files, unsigned int count)
 	for (i = 0; i < count; i++) {
 		if (files[i].text)
 			fclose(files[i].text);
-		if (files[i].temporary)
-			unlink(files[i].temporary);
-		free(files[i].temporary);
+		npu_output_file_drop(&files[i].written);
 		free(files[i].path);
 		free(files[i].data);
 		files[i] = (struct npu_file){ 0 };

@@ -4,6 +4,7 @@
 #define NPU_REPORT_FILE_H
 
 #include "../diag.h"
+#include "../output_file.h"
 
 #include <stddef.h>
 #include <stdio.h>
@@ -11,15 +12,17 @@
 /**
  * struct npu_file - a file that is written in memory first
  * @path: its name in the end
- * @temporary: its name on disk until then; empty: not there
  * @text: where to write
+ * @data: what was written to @text
+ * @bytes: of @data
+ * @written: the file on disk until all of them are there
  */
 struct npu_file {
 	char *path;
-	char *temporary;
 	FILE *text;
 	char *data;
 	size_t bytes;
+	struct npu_output_file written;
 };
 
 /* Starts a file; @name is in @dir, or stands alone where @dir is NULL. */

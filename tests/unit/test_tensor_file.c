@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +19,7 @@
 
 #include "../../tools/common/tensor_file.h"
 #include "../../tools/common/tool.h"
+#include "output_file.h"
 
 static char path[] = "/tmp/npu-test-XXXXXX";
 static char text[200];
@@ -63,7 +65,7 @@ static int load(const struct contents *c, const struct npu_tensor_info *info, vo
 {
 	*out = NULL;
 	text[0] = '\0';
-	assert_int_equal(tool_write_file(path, c->data, c->bytes), 0);
+	assert_int_equal(npu_output_file_save(path, c->data, c->bytes), 0);
 	return tool_load_tensor(path, info, out, text);
 }
 
@@ -363,10 +365,45 @@ static void test_write(void **state)
 {
 	struct stat st;
 
-	assert_int_equal(tool_write_file("/nowhere/file", "x", 1), -ENOENT);
-	assert_int_equal(tool_write_file(path, "abc", 3), 0);
+	assert_int_equal(npu_output_file_save("/nowhere/file", "x", 1), -ENOENT);
+	assert_int_equal(npu_output_file_save("/", "x", 1), -EISDIR);
+	assert_int_equal(npu_output_file_save(path, "abc", 3), 0);
 	assert_int_equal(stat(path, &st), 0);
 	assert_int_equal(st.st_size, 3);
+}
+
+/* The umask holds, a link stays a link, and a pipe stays a pipe (as a device stays a device). */
+static void test_write_keeps_what_is_there(void **state)
+{
+	char link_name[sizeof(path) + 8], got[4] = "";
+	mode_t mask = umask(077);
+	struct stat st;
+	int pipe_fd;
+
+	snprintf(link_name, sizeof(link_name), "%s.link", path);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(symlink(path, link_name), 0);
+	assert_int_equal(npu_output_file_save(path, "abc", 3), 0);
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0600);
+	assert_int_equal(npu_output_file_save(link_name, "abcde", 5), 0);
+	assert_int_equal(lstat(link_name, &st), 0);
+	assert_true(S_ISLNK(st.st_mode));
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_size, 5);
+	assert_int_equal(unlink(link_name), 0);
+
+	assert_int_equal(mkfifo(link_name, 0600), 0);
+	pipe_fd = open(link_name, O_RDWR | O_CLOEXEC);
+	assert_true(pipe_fd >= 0);
+	assert_int_equal(npu_output_file_save(link_name, "xyz", 3), 0);
+	assert_int_equal(lstat(link_name, &st), 0);
+	assert_true(S_ISFIFO(st.st_mode));
+	assert_int_equal(read(pipe_fd, got, 3), 3);
+	assert_string_equal(got, "xyz");
+	close(pipe_fd);
+	assert_int_equal(unlink(link_name), 0);
+	umask(mask);
 }
 
 static int set_up(void **state)
@@ -384,10 +421,15 @@ static int tear_down(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_raw),	  cmocka_unit_test(test_numpy),
-		cmocka_unit_test(test_bad_numpy), cmocka_unit_test(test_png),
-		cmocka_unit_test(test_jpeg),	  cmocka_unit_test(test_wav),
-		cmocka_unit_test(test_numbers),	  cmocka_unit_test(test_write),
+		cmocka_unit_test(test_raw),
+		cmocka_unit_test(test_numpy),
+		cmocka_unit_test(test_bad_numpy),
+		cmocka_unit_test(test_png),
+		cmocka_unit_test(test_jpeg),
+		cmocka_unit_test(test_wav),
+		cmocka_unit_test(test_numbers),
+		cmocka_unit_test(test_write),
+		cmocka_unit_test(test_write_keeps_what_is_there),
 	};
 
 	return cmocka_run_group_tests_name("input files", tests, set_up, tear_down);

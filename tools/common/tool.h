@@ -29,7 +29,4 @@ bool tool_number(const char *text, uint32_t low, uint32_t high, uint32_t *number
  */
 int tool_read_file(const char *path, size_t limit, uint8_t **data, size_t *bytes);
 
-/* Writes a file under another name and renames it, so that no part of it is ever left behind. */
-int tool_write_file(const char *path, const void *data, size_t bytes);
-
 #endif /* TOOL_H */
