@@ -55,6 +55,8 @@ static struct between between_fixed(const struct ref_run *run, u32 i, s32 in, s3
 	};
 
 	between.part = at - 1024LL * between.low;
+	/* A rounded scale can lead beyond the image, where the original reads what lies there. */
+	between.low = min(between.low, in - 1);
 	return between;
 }
 
