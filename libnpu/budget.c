@@ -407,7 +407,7 @@ static int budget_path(const char *name, char **path)
 
 	if (dir && *dir)
 		length = asprintf(&own, "%s", dir);
-	else if (runtime && *runtime)
+	else if (runtime && *runtime && access(runtime, W_OK | X_OK) == 0)
 		length = asprintf(&own, "%s/npu", runtime);
 	else
 		length = asprintf(&own, "/tmp/npu-%u", (unsigned)geteuid());

@@ -15,7 +15,7 @@ struct npu_sim_budget;
  * @name: file name without directory
  * @total: banks of the hardware
  *
- * Where: $NPU_SIM_DIR, else $XDG_RUNTIME_DIR/npu, else /tmp/npu-UID; NPU_SIM_DIR=- keeps the budget
+ * Where: $NPU_SIM_DIR, else $XDG_RUNTIME_DIR/npu where that can be used, else /tmp/npu-UID; NPU_SIM_DIR=- keeps the budget
  * private to this handle.
  *
  * Return: 0; -EUCLEAN: damaged, or not the user's own; other errno of the system.

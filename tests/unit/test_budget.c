@@ -332,6 +332,27 @@ static void test_not_ours(void **state)
 	assert_int_equal(npu_sim_budget_open("t", TOTAL, &budget), -ENOENT);
 }
 
+/* A runtime directory that was inherited but is not there does not keep the NPU from opening. */
+static void test_default_places(void **state)
+{
+	char path[128], own[64];
+	struct npu_sim_budget *budget;
+
+	assert_int_equal(unsetenv("NPU_SIM_DIR"), 0);
+	assert_int_equal(setenv("XDG_RUNTIME_DIR", dir, 1), 0);
+	budget = open_budget();
+	npu_sim_budget_close(budget);
+	snprintf(path, sizeof(path), "%s/npu/t.budget", dir);
+	assert_int_equal(unlink(path), 0);
+	snprintf(path, sizeof(path), "%s/npu", dir);
+	assert_int_equal(rmdir(path), 0);
+	assert_int_equal(setenv("XDG_RUNTIME_DIR", "/proc/none/such", 1), 0);
+	assert_int_equal(npu_sim_budget_open("unit-test", TOTAL, &budget), 0);
+	npu_sim_budget_close(budget);
+	snprintf(own, sizeof(own), "/tmp/npu-%u/unit-test.budget", (unsigned)geteuid());
+	assert_int_equal(unlink(own), 0);
+}
+
 static void test_private(void **state)
 {
 	struct npu_sim_budget *a, *b;
@@ -351,10 +372,12 @@ static void test_private(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_fresh),	 TEST(test_cap),	 TEST(test_reservations),
-		TEST(test_many_clients), TEST(test_dead_client), TEST(test_wait),
-		TEST(test_contention),	 TEST(test_damage),	 TEST(test_other_device),
-		TEST(test_not_ours),	 TEST(test_private),
+		TEST(test_fresh),	   TEST(test_cap),
+		TEST(test_reservations),   TEST(test_many_clients),
+		TEST(test_dead_client),	   TEST(test_wait),
+		TEST(test_contention),	   TEST(test_damage),
+		TEST(test_other_device),   TEST(test_not_ours),
+		TEST(test_default_places), TEST(test_private),
 	};
 
 	return cmocka_run_group_tests_name("budget", tests, NULL, NULL);
