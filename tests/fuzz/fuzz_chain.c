@@ -406,6 +406,22 @@ static void random_stage(struct chain_build *b, u32 stage, u32 w, u32 h, u32 c,
 	chain_addr(b, regs[stage].low, TASK_WEIGHTS, random_offset(cfg));
 }
 
+/* EW through its tables. */
+static void random_lut(struct chain_build *b)
+{
+	chain_set(b, NVDLA_SDP_D_DP_EW_CFG,
+		  chain_get(b, NVDLA_SDP_D_DP_EW_CFG) &
+			  ~NVDLA_MASK(SDP, D_DP_EW_CFG, EW_LUT_BYPASS));
+	CHAIN_SET(b, SDP, S_LUT_CFG, random_below(2));
+	CHAIN_SET(b, SDP, S_LUT_INFO, random_below(5) << 8 | random_below(5) << 16);
+	CHAIN_SET(b, SDP, S_LUT_LE_START, 0u - random_below(64));
+	CHAIN_SET(b, SDP, S_LUT_LE_END, random_below(1000));
+	CHAIN_SET(b, SDP, S_LUT_LO_START, 0u - random_below(200));
+	CHAIN_SET(b, SDP, S_LUT_LO_END, random_below(4000));
+	if (!one_in(4))
+		task_tables(b);
+}
+
 static void random_stages(struct chain_build *b, const struct nvdla_config *cfg, u32 w, u32 h,
 			  u32 c, bool flying)
 {
@@ -418,6 +434,9 @@ static void random_stages(struct chain_build *b, const struct nvdla_config *cfg,
 	for (stage = 0; stage < stages; stage++)
 		if (one_in(2))
 			random_stage(b, stage, w, h, c, cfg);
+	if (cfg->features & NVDLA_HAS_SDP_LUT && one_in(4) &&
+	    !(chain_get(b, NVDLA_SDP_D_DP_EW_CFG) & 1))
+		random_lut(b);
 }
 
 /* The task that @b holds, taken apart. */
@@ -501,6 +520,33 @@ static u32 *find_reg(struct task_copy *t, u32 reg)
 	return NULL;
 }
 
+/* The value of a register, which is named from now on. */
+static u32 *name_reg(struct task_copy *t, u32 reg)
+{
+	u32 at = t->head.reg_count, *value = find_reg(t, reg);
+
+	if (value || at == MAX_REGS)
+		return value;
+	while (at && t->reg[at - 1].reg > reg) {
+		t->reg[at] = t->reg[at - 1];
+		at--;
+	}
+	t->head.reg_count++;
+	t->reg[at] = (struct nvdla_chain_reg){ reg, 0 };
+	return &t->reg[at].value;
+}
+
+/* Does the task name any register of the unit? */
+static bool names_unit_of(const struct task_copy *t, u32 reg)
+{
+	u32 i;
+
+	for (i = 0; i < t->head.reg_count; i++)
+		if (nvdla_unit_of(t->reg[i].reg) == nvdla_unit_of(reg))
+			return true;
+	return false;
+}
+
 static void set_bits(struct task_copy *t, u32 reg, u32 mask, u32 value)
 {
 	u32 *p = find_reg(t, reg);
@@ -580,7 +626,7 @@ static void change_field(struct task_copy *t)
 	if (!t->head.reg_count)
 		return;
 	r = &nvdla_field_rules[random_below(nvdla_field_rule_count)];
-	value = find_reg(t, r->reg);
+	value = names_unit_of(t, r->reg) || one_in(50) ? name_reg(t, r->reg) : NULL;
 	if (!value)
 		return;
 	mask = (u32)((1ull << r->width) - 1);
