@@ -4,7 +4,6 @@
  */
 #include <errno.h>
 #include <getopt.h>
-#include <json-c/json.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +11,7 @@
 
 #include "common/tool.h"
 #include "npu_compiler.h"
+#include "report/columns.h"
 #include "report/report.h"
 
 #define NAME "npuc"
@@ -268,16 +268,6 @@ static u32 cpu_steps(const struct npu_program *program)
 	return count;
 }
 
-static u64 compulsory(const struct npu_program *program)
-{
-	u64 bytes = 0;
-	u32 i;
-
-	for (i = 0; i < program->net->layer_count; i++)
-		bytes += program->plan->layer[i].compulsory_bytes;
-	return bytes;
-}
-
 static void print_size(const char *name, u64 bytes)
 {
 	if (bytes < 100000)
@@ -301,7 +291,7 @@ static void print_summary(const struct options *o, const struct npu_program *pro
 	print_size(", weights", plan->cost.weight_bytes);
 	print_size(", operands", plan->cost.operand_bytes);
 	print_size(", written", plan->cost.output_bytes);
-	print_size("; at least", compulsory(program));
+	print_size("; at least", npu_plan_compulsory_bytes(plan, net->layer_count));
 	printf("\n  cycles   %llu\n", (unsigned long long)plan->cost.cycles);
 	print_size("  memory   arena", plan->arena_bytes);
 	print_size(" (live at once", plan->arena_lower_bound);
@@ -316,79 +306,51 @@ static void print_summary(const struct options *o, const struct npu_program *pro
 		printf("  wrote    %s\n", o->output);
 }
 
-static void add_number(struct json_object *object, const char *name, u64 value)
-{
-	json_object_object_add(object, name, json_object_new_int64((int64_t)value));
-}
-
-static int print_json(const struct options *o, const struct npu_program *program)
-{
-	const struct npu_plan *plan = program->plan;
-	struct json_object *object = json_object_new_object();
-	u32 cpu = cpu_steps(program);
-
-	if (!object)
-		return tool_error(NAME, "out of memory");
-	json_object_object_add(object, "model", json_object_new_string(o->model));
-	json_object_object_add(object, "config",
-			       json_object_new_string(program->net->config->name));
-	add_number(object, "banks", plan->budget.banks);
-	add_number(object, "layers", program->net->layer_count);
-	add_number(object, "cpu_steps", cpu);
-	add_number(object, "chains", program->step_count - cpu);
-	add_number(object, "tasks", plan->task_count);
-	add_number(object, "dram_bytes", npu_cost_bytes(&plan->cost));
-	add_number(object, "feature_bytes", plan->cost.feature_bytes);
-	add_number(object, "weight_bytes", plan->cost.weight_bytes);
-	add_number(object, "operand_bytes", plan->cost.operand_bytes);
-	add_number(object, "output_bytes", plan->cost.output_bytes);
-	add_number(object, "compulsory_bytes", compulsory(program));
-	add_number(object, "cycles", plan->cost.cycles);
-	add_number(object, "arena_bytes", plan->arena_bytes);
-	add_number(object, "arena_lower_bound", plan->arena_lower_bound);
-	add_number(object, "compile_us", program->compile_ns / 1000);
-	add_number(object, "replan_us", program->plan_ns / 1000);
-	puts(json_object_to_json_string_ext(object,
-					    JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED));
-	json_object_put(object);
-	return TOOL_OK;
-}
-
 /* ---- what else was asked for ---- */
 
 #define TIMING_RUNS 5
 
-/* Shortest of some runs for every number of banks; the plan of the budget asked for is restored. */
+/* Plans for @budget some times: program->plan_ns is that of the shortest, which other work on the machine disturbed least. */
+static int plan_timed(struct npu_program *program, const struct npu_budget *budget,
+		      struct npu_diag *diag)
+{
+	const struct npu_budget wanted = *budget;
+	u64 best = UINT64_MAX;
+	u32 run;
+
+	for (run = 0; run < TIMING_RUNS; run++) {
+		int error = npu_program_replan(program, &wanted, diag);
+
+		if (error)
+			return error;
+		best = min(best, program->plan_ns);
+	}
+	program->plan_ns = best;
+	return 0;
+}
+
+/* Every number of banks; the plan of the budget asked for is restored. */
 static int print_timing(struct npu_program *program)
 {
 	const struct npu_budget wanted = program->plan->budget;
 	struct npu_budget budget = wanted;
 	struct npu_diag diag = { 0 };
 	u64 worst = 0;
-	u32 run;
 
 	printf("%5s %10s %8s\n", "banks", "replan us", "tasks");
 	for (budget.banks = program->net->config->banks; budget.banks; budget.banks--) {
-		u64 best = UINT64_MAX;
-
 		diag.text[0] = 0;
-		for (run = 0; run < TIMING_RUNS; run++) {
-			if (npu_program_replan(program, &budget, &diag))
-				break;
-			best = min(best, program->plan_ns);
-		}
-		if (run < TIMING_RUNS) {
+		if (plan_timed(program, &budget, &diag)) {
 			printf("%5u %s\n", budget.banks, diag.text);
 			continue;
 		}
-		printf("%5u %10.1f %8u\n", budget.banks, (double)best / 1e3,
+		printf("%5u %10.1f %8u\n", budget.banks, (double)program->plan_ns / 1e3,
 		       program->plan->task_count);
-		worst = max(worst, best);
+		worst = max(worst, program->plan_ns);
 	}
 	printf("slowest: %.1f us\n", (double)worst / 1e3);
 	diag.text[0] = 0;
-	return npu_program_replan(program, &wanted, &diag) ? tool_error(NAME, "%s", diag.text)
-							   : TOOL_OK;
+	return plan_timed(program, &wanted, &diag) ? tool_error(NAME, "%s", diag.text) : TOOL_OK;
 }
 
 static int sweep(const struct options *o, struct npu_program *program)
@@ -434,6 +396,8 @@ static int run(const struct options *o, struct npu_program *program)
 	if (o->why && npu_report_why(program, o->why, stdout))
 		return tool_error(NAME, "%s: no layer '%s'", o->model, o->why);
 	dump(o, program);
+	if ((o->report || o->json) && plan_timed(program, &program->plan->budget, &diag))
+		return tool_error(NAME, "%s", diag.text);
 	if (o->report && npu_report_write(program, o->report, &diag))
 		return tool_error(NAME, "%s", diag.text);
 	if (o->sweep)
@@ -442,8 +406,8 @@ static int run(const struct options *o, struct npu_program *program)
 		status = print_timing(program);
 	if (!status && o->output && !o->plan_only && npu_program_save(program, o->output, &diag))
 		return tool_error(NAME, "%s", diag.text);
-	if (!status && o->json)
-		status = print_json(o, program);
+	if (!status && o->json && npu_report_summary(program, stdout))
+		return tool_error(NAME, "out of memory");
 	if (!status && wants_summary(o))
 		print_summary(o, program);
 	return status;
@@ -457,14 +421,14 @@ int main(int argc, char **argv)
 
 	if (status >= 0)
 		return status;
+	status = TOOL_OK;
 	if (o.list)
 		list_configs();
 	else if (o.supported)
 		npu_supported_ops(o.config, stdout);
-	if (o.list || o.supported)
-		return TOOL_OK;
-	status = load(&o, &program);
-	if (!status)
+	if (!o.list && !o.supported)
+		status = load(&o, &program);
+	if (program)
 		status = run(&o, program);
 	npu_program_free(program);
 	if (fflush(stdout) && !status)

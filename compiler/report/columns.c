@@ -85,17 +85,36 @@ static u64 total_cpu_steps(const struct npu_program *program)
 	return steps;
 }
 
+static u64 total_chains(const struct npu_program *program)
+{
+	return program->step_count - total_cpu_steps(program);
+}
+
 #define ENTRY(name)                 \
 	{                           \
 #name, total_##name \
 	}
 
 const struct npu_total npu_totals[] = {
-	ENTRY(banks),	      ENTRY(banks_used),   ENTRY(layers),	 ENTRY(cpu_steps),
-	ENTRY(tasks),	      ENTRY(dram_bytes),   ENTRY(feature_bytes), ENTRY(weight_bytes),
-	ENTRY(operand_bytes), ENTRY(output_bytes), ENTRY(cycles),	 ENTRY(compulsory_bytes),
-	ENTRY(bound_bytes),   ENTRY(bound_cycles), ENTRY(arena_bytes),	 ENTRY(arena_lower_bound),
-	ENTRY(compile_us),    ENTRY(replan_us),
+	ENTRY(banks),
+	ENTRY(banks_used),
+	ENTRY(layers),
+	ENTRY(cpu_steps),
+	ENTRY(chains),
+	ENTRY(tasks),
+	ENTRY(dram_bytes),
+	ENTRY(feature_bytes),
+	ENTRY(weight_bytes),
+	ENTRY(operand_bytes),
+	ENTRY(output_bytes),
+	ENTRY(cycles),
+	ENTRY(compulsory_bytes),
+	ENTRY(bound_bytes),
+	ENTRY(bound_cycles),
+	ENTRY(arena_bytes),
+	ENTRY(arena_lower_bound),
+	ENTRY(compile_us),
+	ENTRY(replan_us),
 };
 
 const u32 npu_total_count = ARRAY_SIZE(npu_totals);

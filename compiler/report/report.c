@@ -31,7 +31,7 @@ static int add(struct json_object *object, const char *name, struct json_object 
 	return -ENOMEM;
 }
 
-static int put_summary(const struct npu_program *program, FILE *out)
+int npu_report_summary(const struct npu_program *program, FILE *out)
 {
 	struct json_object *object = json_object_new_object();
 	int err = object ? 0 : -ENOMEM;
@@ -126,7 +126,7 @@ static const struct {
 	const char *name;
 	int (*put)(const struct npu_program *program, FILE *out);
 } reports[] = {
-	{ "summary.json", put_summary },
+	{ "summary.json", npu_report_summary },
 	{ "layers.csv", put_layers_csv },
 	{ "layers.json", put_layers_json },
 	{ "report.html", npu_report_html },

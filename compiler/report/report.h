@@ -20,6 +20,9 @@
  */
 int npu_report_write(const struct npu_program *program, const char *dir, struct npu_diag *diag);
 
+/* What summary.json says; 0 or -ENOMEM. */
+int npu_report_summary(const struct npu_program *program, FILE *out);
+
 /**
  * npu_report_why() - tells why a layer is split as it is
  * @layer: its name; all layers of that name are told
