@@ -2,10 +2,14 @@
 /* From a convolution's description to its layer: blocks, arithmetic, packed weights. */
 #include "conv.h"
 
+#include "nvdla_cbuf.h"
+
 #include <math.h>
 
 /* Cycles between two tasks that do not overlap, as the planner reckons too: what merging saves. */
 #define TASK_OVERHEAD 300u
+
+#define TABLE_ALIGN 64u /* the largest beat of all configurations, twice */
 
 static void set_window(struct npu_opt *opt, struct npu_conv *conv)
 {
@@ -176,7 +180,7 @@ static int add_table(struct npu_opt *opt, struct npu_sdp_stage *stage, const s16
 
 	if (stage->bypass || stage->alu_from != NPU_OPERAND_KERNEL)
 		return 0;
-	table = npu_opt_add_weights(opt, (u64)padded * 4, &stage->table);
+	table = npu_opt_add_weights(opt, (u64)padded * 4, TABLE_ALIGN, &stage->table);
 	if (!table)
 		return npu_opt_nomem(opt);
 	for (k = 0; k < count; k++) {
@@ -212,14 +216,16 @@ static int pack(struct npu_opt *opt, const struct npu_conv *conv, struct npu_lay
 		.block_channels = conv->block_channels,
 		.repeat = conv->repeat,
 	};
+	/* CDMA asks for so much at a time: a block that starts there needs no spare entry. */
+	u32 align = max(64u, NVDLA_CBUF_REQUEST_ATOMS * (u32)opt->config->atom);
 	u8 *out;
 
 	layer->weight_bytes = bytes;
-	layer->weight_stride = (bytes + 63) / 64 * 64;
+	layer->weight_stride = DIV_ROUND_UP(bytes, (u64)align) * align;
 	if (layer->weight_stride > UINT32_MAX)
 		return npu_diag_set(opt->diag, -ENOTSUP, "%s: %s: more than 4 GiB of weights",
 				    opt->graph->file, opt->graph->op[conv->op].name);
-	out = npu_opt_add_weights(opt, layer->weight_stride * conv->blocks, &layer->weights);
+	out = npu_opt_add_weights(opt, layer->weight_stride * conv->blocks, align, &layer->weights);
 	if (!out)
 		return npu_opt_nomem(opt);
 	for (; packing.block < conv->blocks; packing.block++)

@@ -166,13 +166,10 @@ u32 npu_opt_add_value_like(struct npu_opt *opt, u32 like, const char *name)
 	return value->name ? i : NPU_NONE;
 }
 
-/* Operand tables and weights start at 64 bytes: the largest entry and beat of all configurations. */
-#define WEIGHT_ALIGN 64u
-
-u8 *npu_opt_add_weights(struct npu_opt *opt, u64 bytes, u64 *offset)
+u8 *npu_opt_add_weights(struct npu_opt *opt, u64 bytes, u32 align, u64 *offset)
 {
-	u64 start = DIV_ROUND_UP(opt->weights_bytes, (u64)WEIGHT_ALIGN) * WEIGHT_ALIGN;
-	u64 end = start + DIV_ROUND_UP(bytes, (u64)WEIGHT_ALIGN) * WEIGHT_ALIGN;
+	u64 start = DIV_ROUND_UP(opt->weights_bytes, (u64)align) * align;
+	u64 end = start + DIV_ROUND_UP(bytes, (u64)align) * align;
 
 	if (end < start || end > SIZE_MAX / 2)
 		return NULL;

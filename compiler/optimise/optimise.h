@@ -113,8 +113,8 @@ struct npu_layer *npu_opt_add_layer(struct npu_opt *opt, enum npu_layer_kind kin
 /* A feature value without a tensor, of the shape and quantisation of value @like; NPU_NONE when out of memory. */
 u32 npu_opt_add_value_like(struct npu_opt *opt, u32 like, const char *name);
 
-/* Room for @bytes in the weight region, zeroed, aligned for every unit; NULL when out of memory. */
-u8 *npu_opt_add_weights(struct npu_opt *opt, u64 bytes, u64 *offset);
+/* Room for @bytes at a multiple of @align in the weight region, zeroed; NULL when out of memory. */
+u8 *npu_opt_add_weights(struct npu_opt *opt, u64 bytes, u32 align, u64 *offset);
 
 /* Clamps the INT8 value @value to [low, high] by another pass of SDP, in place of @layer's output. */
 int npu_opt_clamp_after(struct npu_opt *opt, u32 layer, s32 low, s32 high);
