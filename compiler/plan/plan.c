@@ -6,12 +6,15 @@
 
 #include "nvdla_chain.h"
 
+/* Of a whole net: several chains' worth. */
+#define MAX_TASKS (4ull * NVDLA_CHAIN_MAX_TASKS)
+
 struct npu_task *npu_planner_tasks(struct npu_planner *p, u32 count)
 {
 	size_t need = (size_t)p->task_count + count;
 	struct npu_task *first;
 
-	if (need > NVDLA_CHAIN_MAX_TASKS * 16ull)
+	if (need > MAX_TASKS)
 		return NULL;
 	if (need > p->task_room) {
 		size_t grown = max(need, 2 * p->task_room + 64);

@@ -24,6 +24,9 @@
 /* More than any configuration has. */
 #define NPU_MAX_BANKS 64u
 
+/* Tiles that are tried where columns may be left out: all of them for any but the widest layers. */
+#define GAP_TRIES 2000000u
+
 /**
  * struct rows_choice - a way to cut all output rows
  * @lines: input lines that the largest piece needs
@@ -742,7 +745,9 @@ static int prepare(struct search *s)
 	s->column_gaps = overlap(&shape->cols) < 0;
 	s->overlap = overlap(&shape->cols) > 0;
 	/* One column less here may save the last tile from being one column wide. */
-	s->shorter = s->column_gaps ? UINT32_MAX : 2;
+	s->shorter = 2;
+	if (s->column_gaps)
+		s->shorter = max(s->shorter, GAP_TRIES / (shape->cols.out * space->choice_count));
 	return 0;
 }
 
