@@ -25,4 +25,20 @@ says '^0 passed, 1 failed$' 'and is counted'
 printf 'w 0x1004\n' >"$tmp/fill/run.nv"
 exits 1 'a script with a damaged line' "$npusim" replay --config nv_small "$tmp/fill"
 exits 1 'a folder without a test' "$npusim" replay --config nv_small "$tmp"
+
+# A folder that is missing or empty is a failure among others, which are played all the same.
+mkdir -p "$tmp/nv_large/good" "$tmp/empty"
+printf 'fill 0x80000000 4 0x41\ndump 0x80000000 4 out0.out.bin\n' >"$tmp/nv_large/good/run.nv"
+printf 'AAAA' >"$tmp/nv_large/good/out0.expect.bin"
+exits 1 'missing and empty folders among others' "$npusim" replay "$tmp/gone" "$tmp/nv_large/good" "$tmp/empty"
+says '^1 passed, 2 failed$' 'are counted'
+run sh -c 'cd "$1" && "$2" replay .' sh "$tmp/nv_large/good" "$npusim"
+says '^ok 1 - nv_large/good' 'the folder itself is named by its path'
+exits 1 'a folder as script' "$npusim" run "$tmp/nv_large/good"
+exits 0 'dumps stored' "$npusim" run --output "$tmp/dumps" "$tmp/nv_large/good/run.nv"
+[ "$(cat "$tmp/dumps/out0.out.bin")" = AAAA ]
+result $? 'into a folder made for them'
+printf 'wait_intr 1\n' >"$tmp/nv_large/good/run.nv"
+exits 1 'a wait for nothing' "$npusim" replay "$tmp/nv_large/good"
+says 'no unit is at work' 'says why it never ends'
 finish

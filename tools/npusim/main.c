@@ -50,6 +50,15 @@ static int replay(const struct npusim_replay_options *options, char **dirs, int 
 	return failed || !passed ? EXIT_FAILED : EXIT_PASS;
 }
 
+/* What was printed must have arrived. */
+static int finish(int status)
+{
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return status;
+	fprintf(stderr, "npusim: standard output: %s\n", strerror(errno));
+	return EXIT_FAILED;
+}
+
 int main(int argc, char **argv)
 {
 	static const struct option longs[] = {
@@ -73,7 +82,7 @@ int main(int argc, char **argv)
 			break;
 		case 'h':
 			fputs(usage, stdout);
-			return EXIT_PASS;
+			return finish(EXIT_PASS);
 		case 'V':
 			printf("npusim %s\n", NPU_VERSION);
 			return EXIT_PASS;
@@ -88,8 +97,9 @@ int main(int argc, char **argv)
 		return EXIT_USAGE;
 	}
 	if (!strcmp(argv[optind], "replay"))
-		return replay(&options, argv + optind + 1, argc - optind - 1);
+		return finish(replay(&options, argv + optind + 1, argc - optind - 1));
 	if (!strcmp(argv[optind], "run") && optind + 2 == argc)
-		return npusim_run_script(&options, argv[optind + 1]) ? EXIT_FAILED : EXIT_PASS;
+		return finish(npusim_run_script(&options, argv[optind + 1]) ? EXIT_FAILED
+									    : EXIT_PASS);
 	return usage_error();
 }

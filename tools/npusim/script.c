@@ -6,6 +6,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "player.h"
@@ -118,12 +119,15 @@ static bool has_expected_log(const struct player *p)
 
 static int timeout(struct player *p, const char *what, u32 mask)
 {
+	const char *why = npusim_diagnosis(p->sim);
+
+	if (!why[0])
+		why = "no unit is at work";
 	if (p->check && !has_expected_log(p))
-		player_fail(p, "line %u: %s never ends: %s", p->line, what,
-			    npusim_diagnosis(p->sim));
+		player_fail(p, "line %u: %s never ends: %s", p->line, what, why);
 	fprintf(p->log_file, "TIMEOUT %s 0x%x\n", what, mask);
 	if (p->out)
-		fprintf(p->out, "TIMEOUT %s 0x%x # %s\n", what, mask, npusim_diagnosis(p->sim));
+		fprintf(p->out, "TIMEOUT %s 0x%x # %s\n", what, mask, why);
 	return 0;
 }
 
@@ -218,15 +222,23 @@ static void compare(struct player *p, const char *name, const u8 *got, const u8 
 static void keep_dump(struct player *p, const char *name, const u8 *data, size_t len)
 {
 	char path[4096];
+	bool written;
 	FILE *f;
 
-	if (!player_path(path, sizeof(path), p->keep, name) || !(f = fopen(path, "wb"))) {
-		player_fail(p, "cannot write %s", name);
+	if (!player_path(path, sizeof(path), p->keep, name)) {
+		player_fail(p, "bad file name %s", name);
 		return;
 	}
-	if (fwrite(data, 1, len, f) != len)
-		player_fail(p, "cannot write %s", name);
-	fclose(f);
+	if (mkdir(p->keep, 0777) && errno != EEXIST) {
+		player_fail(p, "%s: %s", p->keep, strerror(errno));
+		return;
+	}
+	f = fopen(path, "wb");
+	written = f && fwrite(data, 1, len, f) == len;
+	if (f && fclose(f))
+		written = false;
+	if (!written)
+		player_fail(p, "%s: %s", path, strerror(errno));
 }
 
 static void check_dump(struct player *p, const char *name, const u8 *got, u64 len)
@@ -369,6 +381,10 @@ int script_play(struct player *p, const char *path)
 	while (!error && getline(&line, &capacity, f) >= 0) {
 		p->line++;
 		error = run_line(p, line);
+	}
+	if (!error && ferror(f)) {
+		error = -EIO;
+		player_fail(p, "%s: cannot be read", path);
 	}
 	free(line);
 	fclose(f);

@@ -411,6 +411,10 @@ int trace_play(struct player *p, const char *path)
 		p->line++;
 		error = run_line(p, line);
 	}
+	if (!error && ferror(f)) {
+		error = -EIO;
+		player_fail(p, "%s: cannot be read", path);
+	}
 	free(line);
 	fclose(f);
 	return error;
