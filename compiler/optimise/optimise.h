@@ -79,6 +79,7 @@ int npu_pass_fuse_residual(struct npu_opt *opt);
 int npu_pass_fuse_pool(struct npu_opt *opt);
 int npu_pass_place(struct npu_opt *opt);
 int npu_pass_lower(struct npu_opt *opt);
+int npu_pass_finish(struct npu_opt *opt);
 
 /* Lowering of one operator into layers appended to the net; 0 or a negative errno. */
 int npu_lower_conv(struct npu_opt *opt, u32 op);
@@ -109,6 +110,9 @@ extern const struct npu_op_support npu_op_support[NPU_OP_COUNT];
 
 /* A layer for @op with nothing fused, appended; NULL when out of memory. */
 struct npu_layer *npu_opt_add_layer(struct npu_opt *opt, enum npu_layer_kind kind, u32 op);
+
+/* An empty value; NPU_NONE when out of memory. */
+u32 npu_opt_add_value(struct npu_opt *opt);
 
 /* A feature value without a tensor, of the shape and quantisation of value @like; NPU_NONE when out of memory. */
 u32 npu_opt_add_value_like(struct npu_opt *opt, u32 like, const char *name);
