@@ -138,7 +138,7 @@ $(libnpu_shared): $(libnpu_objs) libnpu/libnpu.map $(O)/obj/sources
 		$(filter %.o,$^) $(deps_libs) -lm
 	$(Q)ln -sf $(@F) $(@D)/libnpu.so.0 && ln -sf libnpu.so.0 $(@D)/libnpu.so
 
-$(npusim_bin): $(call objs,tools/npusim/main.c) $(npusim_lib) $(hw_lib)
+$(npusim_bin): $(call objs,tools/npusim/main.c) $(tool_common_lib) $(npusim_lib) $(hw_lib)
 	$(call link,)
 $(tool_bins): $(O)/bin/%: $(O)/obj/tools/%.o $(tool_common_lib) $(internal_lib)
 	$(call link,$(deps_libs))

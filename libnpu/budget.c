@@ -420,11 +420,26 @@ static int budget_path(const char *name, char **path)
 	return err;
 }
 
+/* A process without standard output must not print into the record. */
+static int above_standard_files(int fd)
+{
+	int higher, error;
+
+	if (fd < 0 || fd > STDERR_FILENO)
+		return fd;
+	higher = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	error = errno;
+	close(fd);
+	errno = error;
+	return higher;
+}
+
 static int open_file(struct npu_sim_budget *budget)
 {
 	struct stat st;
 
-	budget->fd = open(budget->path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	budget->fd = above_standard_files(
+		open(budget->path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
 	if (budget->fd < 0)
 		return npu_fail(-errno, "%s: %s", budget->path, strerror(errno));
 	if (fstat(budget->fd, &st) < 0)

@@ -21,7 +21,8 @@ static const char help[] =
 	"  --device NAME   only this NPU, e.g. sim:nv_small (default: all)\n"
 	"  --watch         go on and print each change of the budget\n"
 	"  --set-banks N   let all clients together use N banks from now on\n"
-	"  --json          print as JSON, one object for each NPU or change\n"
+	"  --json          print as JSON: an array of all NPUs, or one object for the NPU\n"
+	"                  asked for and one for each change\n"
 	"  --help          print this\n"
 	"  --version       print the version\n"
 	"\n"
@@ -201,8 +202,15 @@ static int all_devices(const struct options *options)
 	int status = TOOL_OK;
 	unsigned i;
 
-	for (i = 0; !status && (name = npu_device_name(i)); i++)
+	if (options->json)
+		printf("[\n");
+	for (i = 0; !status && (name = npu_device_name(i)); i++) {
+		if (options->json && i)
+			printf(",\n");
 		status = one_device(name, options);
+	}
+	if (options->json)
+		printf("]\n");
 	return status;
 }
 
@@ -220,6 +228,7 @@ int main(int argc, char **argv)
 	struct options options = { 0 };
 	int c, status;
 
+	tool_standard_files();
 	while ((c = getopt_long(argc, argv, "", known, NULL)) != -1) {
 		switch (c) {
 		case 'd':

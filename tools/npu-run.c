@@ -610,6 +610,7 @@ int main(int argc, char **argv)
 	struct options options = { .top = DEFAULT_TOP, .repeat = 1 };
 	int c, status;
 
+	tool_standard_files();
 	while ((c = getopt_long(argc, argv, "", known, NULL)) != -1) {
 		if (c == OPT_HELP) {
 			fputs(help, stdout);

@@ -417,7 +417,10 @@ int main(int argc, char **argv)
 {
 	struct npu_program *program = NULL;
 	struct options o = { 0 };
-	int status = parse(argc, argv, &o);
+	int status;
+
+	tool_standard_files();
+	status = parse(argc, argv, &o);
 
 	if (status >= 0)
 		return status;

@@ -16,6 +16,13 @@ says '32' 'tells its banks'
 exits 0 '--json' "$npu_info" --device sim:nv_small --json
 says '^[[{]' 'is JSON'
 
+exits 0 '--json of all' "$npu_info" --json
+says '^\[' 'is one array'
+run sh -c '"$1" --device sim:nv_small >&-' sh "$npu_info"
+[ $status = 1 ]
+result $? 'a closed standard output is an error'
+exits 0 'and the budget is whole afterwards' "$npu_info" --device sim:nv_small
+
 exits 0 '--set-banks' "$npu_info" --device sim:nv_small --set-banks 8
 exits 0 'the budget afterwards' "$npu_info" --device sim:nv_small --json
 says '[^0-9]8[^0-9]' 'is what was set'

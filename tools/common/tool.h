@@ -11,6 +11,12 @@
 
 enum tool_exit { TOOL_OK = 0, TOOL_FAILED = 1, TOOL_USAGE = 2 };
 
+/*
+ * To be called first.  Where standard input, output or error is closed, /dev/null takes its number, so
+ * that no other file gets it and with it what is printed; reading or writing it fails as before.
+ */
+void tool_standard_files(void);
+
 /* "NAME: text" on standard error; returns TOOL_FAILED. */
 int tool_error(const char *name, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

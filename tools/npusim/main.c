@@ -4,6 +4,7 @@
 #include <getopt.h>
 #include <stdio.h>
 
+#include "../common/tool.h"
 #include "npusim.h"
 
 enum { EXIT_PASS = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
@@ -69,6 +70,7 @@ int main(int argc, char **argv)
 	struct npusim_replay_options options = { .out = stdout };
 	int c;
 
+	tool_standard_files();
 	while ((c = getopt_long(argc, argv, "c:to:hV", longs, NULL)) >= 0) {
 		switch (c) {
 		case 'c':
