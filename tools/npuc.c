@@ -231,30 +231,37 @@ static int set_budget(const struct options *o, const struct nvdla_config *config
 	return TOOL_OK;
 }
 
-/* A compiled file brings its configuration and budget along. */
+/* A compiled file brings its configuration and budget along; what was asked for comes on top. */
+static int load_compiled(const struct options *o, struct npu_program **program)
+{
+	struct npu_diag diag = { 0 };
+	struct npu_budget budget;
+	int status;
+
+	if (npu_program_load(o->model, NULL, NULL, program, &diag))
+		return -1;
+	budget = (*program)->plan->budget;
+	status = set_budget(o, (*program)->net->config, &budget);
+	if (!status && (o->banks_text || o->sram_text) &&
+	    npu_program_replan(*program, &budget, &diag))
+		status = tool_error(NAME, "%s", diag.text);
+	return status;
+}
+
 static int load(const struct options *o, struct npu_program **program)
 {
 	struct npu_budget budget = npu_budget_full(o->config);
 	struct npu_diag diag = { 0 };
-	bool fresh = !o->banks_text && !o->sram_text;
-	int status = set_budget(o, o->config, &budget), error;
+	int status = o->config_name ? -1 : load_compiled(o, program);
 
+	if (status >= 0)
+		return status;
+	status = set_budget(o, o->config, &budget);
 	if (status)
 		return status;
-	error = o->config_name ? -EAGAIN : npu_program_load(o->model, NULL, NULL, program, &diag);
-	if (error) {
-		diag.text[0] = 0;
-		error = npu_program_load(o->model, o->config, &budget, program, &diag);
-	} else if (!fresh) {
-		budget = (*program)->plan->budget;
-		status = set_budget(o, (*program)->net->config, &budget);
-		error = status ? 0 : npu_program_replan(*program, &budget, &diag);
-		if (status || error) {
-			npu_program_free(*program);
-			*program = NULL;
-		}
-	}
-	return error ? tool_error(NAME, "%s", diag.text) : status;
+	if (npu_program_load(o->model, o->config, &budget, program, &diag))
+		return tool_error(NAME, "%s", diag.text);
+	return TOOL_OK;
 }
 
 /* ---- summary ---- */
