@@ -438,7 +438,7 @@ int main(int argc, char **argv)
 		npu_supported_ops(o.config, stdout);
 	if (!o.list && !o.supported)
 		status = load(&o, &program);
-	if (program)
+	if (program && !status)
 		status = run(&o, program);
 	npu_program_free(program);
 	if (fflush(stdout) && !status)
