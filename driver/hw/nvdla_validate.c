@@ -22,65 +22,6 @@ struct walk {
 	struct nvdla_chain_access access[2][NVDLA_CHAIN_MAX_ACCESSES];
 };
 
-int nvdla_refuse(const struct nvdla_task_view *v, u32 reg, const char *rule, u64 value, u64 limit)
-{
-	if (v->error)
-		*v->error = (struct nvdla_chain_error){
-			.task = v->index,
-			.label = v->label,
-			.reg = reg,
-			.rule = rule,
-			.value = value,
-			.limit = limit,
-		};
-	return -EINVAL;
-}
-
-int nvdla_refuse_missing(const struct nvdla_task_view *v, u32 reg, const char *rule, u64 value,
-			 u64 limit)
-{
-	nvdla_refuse(v, reg, rule, value, limit);
-	return -EOPNOTSUPP;
-}
-
-/* Index of the first register at or after @reg. */
-static u32 lower_bound(const struct nvdla_task_view *v, u32 reg)
-{
-	u32 low = 0, high = v->reg_count;
-
-	while (low < high) {
-		u32 mid = low + (high - low) / 2;
-
-		if (nvdla_le32(v->regs + mid * sizeof(struct nvdla_chain_reg)) < reg)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
-}
-
-u32 nvdla_view_reg(const struct nvdla_task_view *v, u32 reg)
-{
-	u32 i = lower_bound(v, reg);
-	const u8 *p = v->regs + i * sizeof(struct nvdla_chain_reg);
-
-	return i < v->reg_count && nvdla_le32(p) == reg ? nvdla_le32(p + 4) : 0;
-}
-
-/* Does the task name any register of this 4 KiB block? */
-static bool names_unit(const struct nvdla_task_view *v, u32 base)
-{
-	return lower_bound(v, base) < lower_bound(v, base + NVDLA_UNIT_BYTES);
-}
-
-bool nvdla_view_uses_lut(const struct nvdla_task_view *v)
-{
-	if (v->kind == NVDLA_CHAIN_CDP)
-		return true;
-	return nvdla_view_runs(v, NVDLA_UNIT_SDP) && !VIEW(v, SDP, D_DP_EW_CFG, EW_BYPASS) &&
-	       !VIEW(v, SDP, D_DP_EW_CFG, EW_LUT_BYPASS);
-}
-
 /* Units of a kind that always run, and that may. */
 static const struct kind_units {
 	u32 always;
@@ -103,7 +44,7 @@ static bool kind_known(u32 kind)
 /* Does SDP_RDMA fetch operands for a convolution? */
 static bool fetches_operands(const struct nvdla_task_view *v)
 {
-	return names_unit(v, NVDLA_SDP_RDMA_BASE) &&
+	return nvdla_view_names(v, NVDLA_SDP_RDMA_BASE) &&
 	       (!VIEW(v, SDP_RDMA, D_BRDMA_CFG, BRDMA_DISABLE) ||
 		!VIEW(v, SDP_RDMA, D_NRDMA_CFG, NRDMA_DISABLE) ||
 		!VIEW(v, SDP_RDMA, D_ERDMA_CFG, ERDMA_DISABLE));
@@ -131,31 +72,6 @@ static u32 done_bits(u32 units)
 	if (units & NVDLA_UNIT_BIT(CDP))
 		done |= 1u << NVDLA_INTR_CDP;
 	return done;
-}
-
-/* The lists of a task whose head and size are known to lie inside of the stream. */
-static void view_lists(struct nvdla_task_view *v, const u8 *task)
-{
-	v->kind = nvdla_le32(task + offsetof(struct nvdla_chain_task, kind));
-	v->label = nvdla_le32(task + offsetof(struct nvdla_chain_task, label));
-	v->reg_count = nvdla_le32(task + offsetof(struct nvdla_chain_task, reg_count));
-	v->addr_count = nvdla_le32(task + offsetof(struct nvdla_chain_task, addr_count));
-	v->lut_count = nvdla_le32(task + offsetof(struct nvdla_chain_task, lut_count));
-	v->regs = task + sizeof(struct nvdla_chain_task);
-	v->addrs = v->regs + (size_t)v->reg_count * sizeof(struct nvdla_chain_reg);
-	v->luts = v->addrs + (size_t)v->addr_count * sizeof(struct nvdla_chain_addr);
-}
-
-void nvdla_view_open(struct nvdla_task_view *v, const struct nvdla_chain *chain, u32 task)
-{
-	const struct nvdla_chain_task_info *info = &chain->task[task];
-
-	*v = (struct nvdla_task_view){
-		.cfg = chain->config,
-		.index = task,
-		.units = info->units,
-	};
-	view_lists(v, (const u8 *)chain->stream + info->offset);
 }
 
 /* Head of the task at @offset: it and its lists lie inside of the stream. */
@@ -189,7 +105,7 @@ static int open_task(struct nvdla_task_view *v, const struct nvdla_chain *chain,
 	if (size != want)
 		return nvdla_refuse(v, NVDLA_CHAIN_NO_REG, "size of the task and its lists", size,
 				    want);
-	view_lists(v, task);
+	nvdla_view_lists(v, task);
 	*end = offset + size;
 	return 0;
 }
@@ -289,85 +205,6 @@ static int check_equal(const struct nvdla_task_view *v)
 		if (a != b)
 			return nvdla_refuse(v, r->a_reg, r->rule, a, b);
 	}
-	return 0;
-}
-
-/* The address that the task names for a register; NULL: none, or more than one. */
-static const u8 *find_addr(const struct nvdla_task_view *v, u32 low)
-{
-	const u8 *found = NULL;
-	u32 i;
-
-	for (i = 0; i < v->addr_count; i++) {
-		const u8 *p = v->addrs + i * sizeof(struct nvdla_chain_addr);
-
-		if (nvdla_le32(p + offsetof(struct nvdla_chain_addr, reg)) != low)
-			continue;
-		if (found)
-			return NULL;
-		found = p;
-	}
-	return found;
-}
-
-/* Strides: whole atoms, and lines that do not overlap (one surface may be read many times). */
-static int check_strides(const struct nvdla_task_view *v, const struct nvdla_access_want *want)
-{
-	const struct nvdla_surface *s = &want->surface;
-	u32 atom = v->cfg->atom;
-
-	if (s->line_stride % atom)
-		return nvdla_refuse(v, want->line_reg, "stride in whole memory atoms",
-				    s->line_stride, atom);
-	if (s->surface_stride % atom)
-		return nvdla_refuse(v, want->surface_reg, "stride in whole memory atoms",
-				    s->surface_stride, atom);
-	if (s->lines > 1 && s->line_stride < s->line_bytes)
-		return nvdla_refuse(v, want->line_reg, "stride of at least a line's bytes",
-				    s->line_stride, s->line_bytes);
-	if (want->write && !nvdla_surface_disjoint(s))
-		return nvdla_refuse(v, want->surface_reg, "lines of the output that do not overlap",
-				    s->surface_stride, (u64)s->lines * s->line_stride);
-	return 0;
-}
-
-int nvdla_access_add(const struct nvdla_task_view *v, struct nvdla_access_list *list,
-		     const struct nvdla_access_want *want)
-{
-	const u8 *addr = find_addr(v, want->low);
-	u32 align = max(v->cfg->atom, (u16)v->cfg->dbb_bytes);
-	u64 offset, bytes, end;
-	u32 region;
-	int err;
-
-	if (!addr)
-		return nvdla_refuse(v, want->low, "one address for each DMA of the task", 0, 1);
-	if (!want->port && !(v->cfg->features & NVDLA_HAS_CVIF))
-		return nvdla_refuse_missing(v, want->port_reg, "no second memory interface: 1",
-					    want->port, 1);
-	err = check_strides(v, want);
-	if (err)
-		return err;
-	region = nvdla_le32(addr + offsetof(struct nvdla_chain_addr, region));
-	offset = nvdla_le64(addr + offsetof(struct nvdla_chain_addr, offset));
-	/* Weights need a bus beat only, which is what an atom is on all configurations so far. */
-	if (want->low == NVDLA_CDMA_D_WEIGHT_ADDR_LOW)
-		align = v->cfg->dbb_bytes;
-	if (offset & (align - 1))
-		return nvdla_refuse(v, want->low, "address in whole memory atoms", offset, align);
-	if (!nvdla_surface_span(&want->surface, &bytes) ||
-	    check_add_overflow(offset, bytes, &end) || end > nvdla_address_limit(v->cfg))
-		return nvdla_refuse(v, want->low, "bytes that an address can reach", offset,
-				    nvdla_address_limit(v->cfg));
-	list->access[list->count++] = (struct nvdla_chain_access){
-		.reg = want->low,
-		.region = region,
-		.offset = offset,
-		.bytes = bytes,
-		.second_port = !want->port,
-		.write = want->write,
-		.surface = want->surface,
-	};
 	return 0;
 }
 

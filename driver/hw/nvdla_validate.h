@@ -47,6 +47,12 @@ static inline u64 nvdla_le64(const u8 *p)
 /* Take apart the task at @offset of a validated stream. */
 void nvdla_view_open(struct nvdla_task_view *v, const struct nvdla_chain *chain, u32 task);
 
+/* Take apart the lists of a task whose head and size are known to lie inside of the stream. */
+void nvdla_view_lists(struct nvdla_task_view *v, const u8 *task);
+
+/* Does the task name any register of this 4 KiB block? */
+bool nvdla_view_names(const struct nvdla_task_view *v, u32 base);
+
 /* Value of a register: 0 where the task does not name it. */
 u32 nvdla_view_reg(const struct nvdla_task_view *v, u32 reg);
 
