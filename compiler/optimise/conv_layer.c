@@ -26,11 +26,27 @@ static void set_window(struct npu_opt *opt, struct npu_conv *conv)
 	npu_trim_padding(w, value->h, value->w, conv->h, conv->w);
 }
 
+static bool has_weight_beyond(const struct npu_kernels *kernels, u32 k, s32 low, s32 high)
+{
+	size_t i, per = (size_t)kernels->r * kernels->s * kernels->channels;
+	s32 zero = kernels->zero[kernels->zero_count == 1 ? 0 : k];
+
+	for (i = k * per; i < (k + 1) * per; i++) {
+		s32 weight = (kernels->is_unsigned ? ((const u8 *)kernels->data)[i]
+						   : ((const s8 *)kernels->data)[i]) -
+			     zero;
+
+		if (weight < low || weight > high)
+			return true;
+	}
+	return false;
+}
+
 /* Kernels with a weight that is not INT8 without its zero point. */
 static int find_bad(struct npu_opt *opt, struct npu_conv *conv)
 {
 	struct npu_kernels *kernels = &conv->kernels;
-	u32 k, i, per = kernels->r * kernels->s * kernels->channels;
+	u32 k;
 
 	conv->bad = npu_arena_array(&opt->net->arena, kernels->k, sizeof(*conv->bad));
 	conv->constant = npu_arena_array(&opt->net->arena, kernels->k, sizeof(*conv->constant));
@@ -38,23 +54,9 @@ static int find_bad(struct npu_opt *opt, struct npu_conv *conv)
 	if (!conv->bad || !conv->constant || !conv->channel)
 		return npu_opt_nomem(opt);
 	kernels->constant = conv->constant;
-	for (k = 0; k < kernels->k; k++) {
-		s32 zero = kernels->zero[kernels->zero_count == 1 ? 0 : k];
-
-		if (!kernels->is_unsigned && !zero)
-			continue;
-		for (i = 0; i < per; i++) {
-			size_t at = (size_t)k * per + i;
-			s32 weight = (kernels->is_unsigned ? ((const u8 *)kernels->data)[at]
-							   : ((const s8 *)kernels->data)[at]) -
-				     zero;
-
-			if (weight < -128 || weight > 127) {
-				conv->bad[conv->bad_count++] = k;
-				break;
-			}
-		}
-	}
+	for (k = 0; k < kernels->k; k++)
+		if (has_weight_beyond(kernels, k, -128, 127))
+			conv->bad[conv->bad_count++] = k;
 	return 0;
 }
 
@@ -78,6 +80,17 @@ static u64 block_cost(const struct nvdla_config *config, const struct npu_conv *
 static bool ends_with_surfaces(const struct nvdla_config *config, u32 groups, u32 merged, u32 per)
 {
 	return round_up(groups, merged) * per <= round_up(groups * per, config->atom);
+}
+
+/* Two INT8 weights make all that differences of bytes can be, but for 255. */
+static void keep_beyond_two(struct npu_conv *conv)
+{
+	u32 i, count = conv->bad_count;
+
+	conv->bad_count = 0;
+	for (i = 0; i < count; i++)
+		if (has_weight_beyond(&conv->kernels, conv->bad[i], -256, 254))
+			conv->bad[conv->bad_count++] = conv->bad[i];
 }
 
 /*
@@ -118,7 +131,7 @@ static void set_blocks(const struct nvdla_config *config, struct npu_conv *conv)
 	if (split && conv->c <= config->atom) {
 		conv->repeat = config->atom;
 		conv->c += config->atom;
-		conv->bad_count = 0;
+		keep_beyond_two(conv);
 	}
 }
 

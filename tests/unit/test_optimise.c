@@ -230,7 +230,7 @@ static void test_depthwise(void **state)
 }
 
 /* Weights minus zero point beyond INT8: one surface read twice, or some channels on the CPU. */
-static void unsigned_weights(u32 channels, u32 layers)
+static void unsigned_weights(u32 channels, s32 zero, u8 largest, bool twice, u32 layers)
 {
 	u32 in, out, t;
 	struct npu_op *op;
@@ -242,13 +242,13 @@ static void unsigned_weights(u32 channels, u32 layers)
 	op = conv("conv", in, out, 1, 1);
 	for (t = 0; t < graph->tensor_count; t++)
 		graph->tensor[t].dtype = NPU_U8;
-	((s32 *)graph->tensor[op->input[1]].quant.zero)[0] = 150;
+	((s32 *)graph->tensor[op->input[1]].quant.zero)[0] = zero;
 	data = (u8 *)graph->tensor[op->input[1]].data;
-	memset(data, 150, graph->tensor[op->input[1]].bytes);
-	data[5 * channels + 1] = 0;
+	memset(data, zero, graph->tensor[op->input[1]].bytes);
+	data[5 * channels + 1] = largest;
 	optimise("nv_small", out);
 	assert_int_equal(net->layer_count, layers);
-	assert_int_equal(net->layer[0].repeat_surface, layers == 1);
+	assert_int_equal(net->layer[0].repeat_surface, twice);
 	assert_int_equal(net->layer[0].pad_value, 5);
 	if (layers == 2) {
 		assert_int_equal(net->layer[1].kind, NPU_LAYER_CPU);
@@ -263,8 +263,12 @@ static void unsigned_weights(u32 channels, u32 layers)
 
 static void test_unsigned(void **state)
 {
-	unsigned_weights(8, 1);
-	unsigned_weights(32, 2);
+	unsigned_weights(8, 150, 0, true, 1);
+	unsigned_weights(32, 150, 0, false, 2);
+	/* The one difference that two weights do not make. */
+	unsigned_weights(8, 0, 254, true, 1);
+	unsigned_weights(8, 0, 255, true, 2);
+	unsigned_weights(8, 255, 0, true, 1);
 }
 
 /* Operands of a concatenation are computed in place, but for one that the application gives. */
