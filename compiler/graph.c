@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Construction of graphs. */
 #include "graph.h"
+#include "text.h"
 
 #include <stdlib.h>
 
@@ -54,7 +55,8 @@ struct npu_graph *npu_graph_new(const char *file)
 
 	if (!graph)
 		return NULL;
-	graph->file = npu_arena_string(&graph->arena, file, strlen(file));
+	file = npu_text_clean(&graph->arena, file);
+	graph->file = file ? npu_arena_string(&graph->arena, file, strlen(file)) : NULL;
 	if (!graph->file) {
 		npu_graph_free(graph);
 		return NULL;

@@ -6,6 +6,7 @@
  * multiples of 64 bytes of the file and are used where they lie.
  */
 #include "program.h"
+#include "text.h"
 
 #include <stdlib.h>
 
@@ -159,7 +160,7 @@ static void code_text(struct codec *c, const char **text)
 	}
 	*text = NULL;
 	from = length ? take(c, length) : NULL;
-	if (from && from[length - 1])
+	if (from && (from[length - 1] || !npu_text_is_clean(from)))
 		fail(c, -EINVAL);
 	else
 		*text = from;

@@ -5,6 +5,7 @@
  * order; the verifier checks it).
  */
 #include "tflite.h"
+#include "../text.h"
 
 #include <stdarg.h>
 #include <stdint.h>
@@ -54,7 +55,9 @@ static u32 builtin_code(struct tflite *t, const struct fb_table *entry, const ch
 
 	if (!code.file)
 		return UINT32_MAX;
-	*custom = fb_string(&code, CODE_CUSTOM);
+	*custom = npu_text_clean(&t->graph->arena, fb_string(&code, CODE_CUSTOM));
+	if (!*custom)
+		*custom = "";
 	return max(builtin, (s32)fb_s8(&code, CODE_DEPRECATED, 0));
 }
 
@@ -216,7 +219,7 @@ static int read_tensor(struct tflite *t, u32 i)
 	struct fb_table table = fb_element_table(&t->file, &t->tensors, i);
 	struct fb_vector shape = fb_elements(&table, TENSOR_SHAPE, 4), data = { 0 };
 	s32 dtype = dtype_of(fb_s8(&table, TENSOR_TYPE, 0));
-	const char *name = fb_string(&table, TENSOR_NAME);
+	const char *name = npu_text_clean(&t->graph->arena, fb_string(&table, TENSOR_NAME));
 	u8 *fault = &t->fault[i];
 	struct npu_tensor *tensor;
 	u32 dim[NPU_MAX_RANK] = { 0 };
@@ -228,8 +231,8 @@ static int read_tensor(struct tflite *t, u32 i)
 	if (*fault == TENSOR_GOOD && !find_buffer(t, &table, &data))
 		*fault = TENSOR_BAD_BUFFER;
 	/* What cannot be used still takes its place, so that indices are those of the file. */
-	if (npu_graph_add_tensor(t->graph, name, *fault ? NPU_I8 : (enum npu_dtype)dtype,
-				 *fault ? 0 : shape.count, dim) == NPU_NONE)
+	if (!name || npu_graph_add_tensor(t->graph, name, *fault ? NPU_I8 : (enum npu_dtype)dtype,
+					  *fault ? 0 : shape.count, dim) == NPU_NONE)
 		return -ENOMEM;
 	if (*fault)
 		return 0;

@@ -5,6 +5,7 @@
  * value of its own.
  */
 #include "../net.h"
+#include "../text.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -447,6 +448,8 @@ static int add_layer(struct reader *r, struct row *row)
 		.op = NPU_NONE, .last_op = NPU_NONE, .blocks = 1, .unpooled = NPU_NONE
 	};
 	l->name = npu_arena_string(&net->arena, row->field[NAME], row->length[NAME]);
+	if (l->name)
+		l->name = npu_text_clean(&net->arena, l->name);
 	if (!l->name)
 		return nomem(r);
 	if (by_conv(row))
