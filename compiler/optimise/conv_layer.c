@@ -304,9 +304,7 @@ static int plain(struct npu_opt *opt, struct npu_conv *conv, struct arithmetic *
 	npu_activation_range(op->activation, conv->out, &requant.low, &requant.high);
 	worst = npu_requant_conv(&requant, &result->sdp, &result->tables, &result->clamp_after);
 	if (worst < 0 || worst > 0.45)
-		return npu_diag_set(opt->diag, -ENOTSUP,
-				    "%s: %s: scales are too far apart for SDP (%.3g units off)",
-				    opt->graph->file, op->name, worst);
+		return -ERANGE;
 	result->low = requant.low;
 	result->high = requant.high;
 	result->add = NPU_NONE;

@@ -19,6 +19,30 @@ int npu_lower_cpu(struct npu_opt *opt, u32 op)
 	return npu_opt_set_group(opt, layer, &op, 1);
 }
 
+/* Padding that was to be a part of the operator has to be done after all, in front of it. */
+static int fall_back(struct npu_opt *opt, u32 op)
+{
+	u32 pad = opt->op[op].pad;
+	int error = 0;
+
+	if (pad != NPU_NONE) {
+		opt->op[pad].cpu_reason = "in front of an operator that the CPU does";
+		error = npu_lower_cpu(opt, pad);
+	}
+	opt->op[op].cpu_reason = "scales are too far apart for SDP";
+	return error ? error : npu_lower_cpu(opt, op);
+}
+
+static int lower(struct npu_opt *opt, u32 op)
+{
+	int error;
+
+	if (opt->op[op].cpu_reason)
+		return npu_lower_cpu(opt, op);
+	error = npu_op_support[opt->graph->op[op].kind].lower(opt, op);
+	return error == -ERANGE ? fall_back(opt, op) : error;
+}
+
 int npu_pass_lower(struct npu_opt *opt)
 {
 	u32 i;
@@ -28,9 +52,7 @@ int npu_pass_lower(struct npu_opt *opt)
 
 		if (opt->op[i].done || opt->op[i].identity)
 			continue;
-		error = opt->op[i].cpu_reason
-				? npu_lower_cpu(opt, i)
-				: npu_op_support[opt->graph->op[i].kind].lower(opt, i);
+		error = lower(opt, i);
 		if (error)
 			return npu_diag_set(opt->diag, error, "%s: %s cannot be lowered",
 					    opt->graph->file, opt->graph->op[i].name);

@@ -35,13 +35,20 @@ static u32 add_part(struct npu_opt *opt, u32 input, u32 output, u64 offset)
 	return part;
 }
 
+/* Operands of SDP that bring one operand to the scale of the whole. */
+static bool find_arithmetic(const struct npu_tensor *in, const struct npu_tensor *out,
+			    struct npu_sdp *sdp)
+{
+	double worst = npu_requant_scale(sdp, (double)in->quant.scale[0] / out->quant.scale[0],
+					 npu_stored_zero(in), npu_stored_zero(out), false);
+
+	return worst >= 0 && worst <= 0.45;
+}
+
 static int move(struct npu_opt *opt, u32 op, u32 operand, u32 part)
 {
 	const struct npu_op *o = &opt->graph->op[op];
-	const struct npu_tensor *in = npu_op_input(opt->graph, o, operand);
-	const struct npu_tensor *out = npu_op_output(opt->graph, o);
 	struct npu_layer *layer = npu_opt_add_layer(opt, NPU_LAYER_SDP, op);
-	double worst;
 
 	if (!layer)
 		return npu_opt_nomem(opt);
@@ -50,12 +57,10 @@ static int move(struct npu_opt *opt, u32 op, u32 operand, u32 part)
 	layer->name = npu_arena_printf(&opt->net->arena, "%s/operand %u", layer->name, operand);
 	if (!layer->name)
 		return npu_opt_nomem(opt);
-	worst = npu_requant_scale(&layer->sdp, (double)in->quant.scale[0] / out->quant.scale[0],
-				  npu_stored_zero(in), npu_stored_zero(out), false);
-	if (worst < 0 || worst > 0.45)
-		return npu_diag_set(opt->diag, -ENOTSUP, "%s: %s: scales are too far apart for SDP",
-				    opt->graph->file, o->name);
-	return 0;
+	return find_arithmetic(npu_op_input(opt->graph, o, operand), npu_op_output(opt->graph, o),
+			       &layer->sdp)
+		       ? 0
+		       : -ERANGE;
 }
 
 int npu_lower_concat(struct npu_opt *opt, u32 op)
@@ -64,9 +69,13 @@ int npu_lower_concat(struct npu_opt *opt, u32 op)
 	const struct npu_op *o = &graph->op[op];
 	const struct npu_tensor *out = npu_op_output(graph, o);
 	u32 output = npu_opt_value(opt, o->output[0]), i;
+	struct npu_sdp sdp;
 	u64 offset = 0;
 	int error = 0;
 
+	for (i = 0; i < o->input_count; i++)
+		if (!find_arithmetic(npu_op_input(graph, o, i), out, &sdp))
+			return -ERANGE;
 	for (i = 0; i < o->input_count && !error; i++) {
 		const struct npu_tensor *in = npu_op_input(graph, o, i);
 		u32 input = npu_opt_value(opt, o->input[i]), part;

@@ -35,18 +35,18 @@ int npu_lower_add(struct npu_opt *opt, u32 op)
 	const struct npu_tensor *out = npu_op_output(graph, o);
 	double scale_a = (double)a->quant.scale[0] / out->quant.scale[0];
 	double scale_b = (double)b->quant.scale[0] / out->quant.scale[0];
-	struct npu_layer *layer = add_sdp_layer(opt, op);
-	double worst;
+	struct npu_layer *layer;
+	struct npu_sdp sdp;
+	double worst = npu_requant_add(&sdp, scale_a, npu_stored_zero(a), scale_b,
+				       npu_stored_zero(b), npu_stored_zero(out),
+				       o->kind == NPU_OP_SUB ? -1 : 1);
 
+	if (worst < 0 || worst > 0.45)
+		return -ERANGE;
+	layer = add_sdp_layer(opt, op);
 	if (!layer)
 		return npu_opt_nomem(opt);
-	worst = npu_requant_add(&layer->sdp, scale_a, npu_stored_zero(a), scale_b,
-				npu_stored_zero(b), npu_stored_zero(out),
-				o->kind == NPU_OP_SUB ? -1 : 1);
-	if (worst < 0 || worst > 0.45)
-		return npu_diag_set(opt->diag, -ENOTSUP,
-				    "%s: %s: scales are too far apart for SDP (%.3g units off)",
-				    graph->file, o->name, worst);
+	layer->sdp = sdp;
 	layer->sdp.bn.value = npu_opt_value(opt, o->input[1]);
 	return clamp(opt, op);
 }
@@ -71,16 +71,16 @@ int npu_lower_requantise(struct npu_opt *opt, u32 op)
 	const struct npu_graph *graph = opt->graph;
 	const struct npu_op *o = &graph->op[op];
 	const struct npu_tensor *in = npu_op_input(graph, o, 0), *out = npu_op_output(graph, o);
-	struct npu_layer *layer = add_sdp_layer(opt, op);
-	double worst;
+	struct npu_layer *layer;
+	struct npu_sdp sdp;
+	double worst = npu_requant_scale(&sdp, (double)in->quant.scale[0] / out->quant.scale[0],
+					 npu_stored_zero(in), npu_stored_zero(out), true);
 
+	if (worst < 0 || worst > 0.45)
+		return -ERANGE;
+	layer = add_sdp_layer(opt, op);
 	if (!layer)
 		return npu_opt_nomem(opt);
-	worst = npu_requant_scale(&layer->sdp, (double)in->quant.scale[0] / out->quant.scale[0],
-				  npu_stored_zero(in), npu_stored_zero(out), true);
-	if (worst < 0 || worst > 0.45)
-		return npu_diag_set(opt->diag, -ENOTSUP,
-				    "%s: %s: scales are too far apart for SDP (%.3g units off)",
-				    graph->file, o->name, worst);
+	layer->sdp = sdp;
 	return clamp(opt, op);
 }

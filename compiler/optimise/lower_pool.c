@@ -45,18 +45,33 @@ static int add_first_pass(struct npu_opt *opt, u32 op, struct npu_window *rest, 
 	return 0;
 }
 
+/*
+ * What of a window lies outside of the plane at every position does not count: windows are at most
+ * 2 * @in - 1 then, and each of two passes has a window that its plane holds.
+ */
+static void cut_axis(u32 in, u32 out, u32 stride, u32 *kernel, u32 *before)
+{
+	if (*before > in - 1 && (u64)(out - 1) * stride <= in - 1) {
+		*kernel -= *before - (in - 1);
+		*before = in - 1;
+	}
+	*kernel = min(*kernel, *before + in);
+}
+
 int npu_lower_max_pool(struct npu_opt *opt, u32 op)
 {
 	const struct npu_graph *graph = opt->graph;
 	const struct npu_op *o = &graph->op[op];
 	u32 input = npu_opt_value(opt, o->input[0]), output = npu_opt_value(opt, o->output[0]);
 	struct npu_window window = o->window;
+	const struct npu_value *in = &opt->net->value[input], *out = &opt->net->value[output];
 	struct npu_layer *layer;
 	s32 low, high;
 	int error = 0;
 
-	npu_trim_padding(&window, opt->net->value[input].h, opt->net->value[input].w,
-			 opt->net->value[output].h, opt->net->value[output].w);
+	cut_axis(in->h, out->h, window.stride_y, &window.r, &window.pad_top);
+	cut_axis(in->w, out->w, window.stride_x, &window.s, &window.pad_left);
+	npu_trim_padding(&window, in->h, in->w, out->h, out->w);
 	if (window.r > NPU_PDP_MAX_KERNEL || window.s > NPU_PDP_MAX_KERNEL)
 		error = add_first_pass(opt, op, &window, &input);
 	if (error)

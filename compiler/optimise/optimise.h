@@ -81,7 +81,10 @@ int npu_pass_place(struct npu_opt *opt);
 int npu_pass_lower(struct npu_opt *opt);
 int npu_pass_finish(struct npu_opt *opt);
 
-/* Lowering of one operator into layers appended to the net; 0 or a negative errno. */
+/*
+ * Lowering of one operator into layers appended to the net; 0 or a negative errno.  -ERANGE, with
+ * nothing appended and no message: no operands of SDP come close enough; the CPU has to do it.
+ */
 int npu_lower_conv(struct npu_opt *opt, u32 op);
 int npu_lower_average(struct npu_opt *opt, u32 op);
 int npu_lower_max_pool(struct npu_opt *opt, u32 op);

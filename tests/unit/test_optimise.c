@@ -203,6 +203,87 @@ static void test_large_pool(void **state)
 	end();
 }
 
+/* On planes smaller than half of the window both passes still have something to look at. */
+static void test_large_window_on_small_plane(void **state)
+{
+	u32 size, in, out;
+
+	for (size = 1; size < 8; size++) {
+		struct npu_op *pool;
+
+		begin();
+		input(in = tensor("in", size, 1, 8, 0.1f, 5));
+		out = tensor("out", size, 1, 8, 0.1f, 5);
+		pool = add_op(NPU_OP_MAX_POOL, "pool", in, NPU_NONE, out);
+		pool->window.r = pool->window.s = 11;
+		pool->window.pad_top = pool->window.pad_left = 5;
+		pool->window.pad_bottom = pool->window.pad_right = 5;
+		optimise("nv_small", out);
+		assert_int_equal(net->layer_count, size > 4 ? 2 : 1);
+		assert_true(net->layer[0].pool.window.r <= 8 && net->layer[0].pool.window.s == 1);
+		end();
+	}
+}
+
+/* A reshape in front of padding that becomes the convolution's is not dropped with it. */
+static void test_reshape_before_pad(void **state)
+{
+	u32 in, middle, reshaped, padded, out;
+	struct npu_op *pad, *op;
+
+	begin();
+	input(in = tensor("in", 4, 4, 32, 0.1f, 5));
+	middle = tensor("middle", 4, 4, 32, 0.1f, 5);
+	reshaped = tensor("reshaped", 8, 8, 8, 0.1f, 5);
+	padded = tensor("padded", 10, 10, 8, 0.1f, 5);
+	out = tensor("out", 8, 8, 8, 0.1f, 0);
+	conv("first", in, middle, 1, 1);
+	add_op(NPU_OP_RESHAPE, "reshape", middle, NPU_NONE, reshaped);
+	pad = add_op(NPU_OP_PAD, "pad", reshaped, NPU_NONE, padded);
+	pad->begin[1] = pad->end[1] = pad->begin[2] = pad->end[2] = 1;
+	op = conv("conv", padded, out, 3, 1);
+	memset(&op->window.pad_top, 0, 4 * sizeof(u32));
+	optimise("nv_small", out);
+	assert_int_equal(net->layer_count, 3);
+	assert_int_equal(net->layer[1].kind, NPU_LAYER_CPU);
+	assert_int_equal(net->value[net->layer[2].input].h, 8);
+	assert_int_equal(net->layer[2].window.pad_top, 1);
+	end();
+}
+
+/* What SDP cannot compute closely enough becomes a step of the CPU, padding in front of it too. */
+static void test_scales_too_far_apart(void **state)
+{
+	u32 a, b, sum, padded, out;
+	struct npu_op *pad, *op;
+
+	begin();
+	input(a = tensor("a", 8, 8, 8, 1e-6f, 5));
+	input(b = tensor("b", 8, 8, 8, 1e3f, 5));
+	sum = tensor("sum", 8, 8, 8, 1e3f, 5);
+	add_op(NPU_OP_ADD, "add", b, a, sum);
+	optimise("nv_small", sum);
+	assert_int_equal(net->layer_count, 1);
+	assert_int_equal(net->layer[0].kind, NPU_LAYER_CPU);
+	assert_non_null(strstr(net->layer[0].cpu_reason, "too far apart"));
+	end();
+
+	begin();
+	input(a = tensor("a", 8, 8, 8, 1e8f, 5));
+	padded = tensor("padded", 10, 10, 8, 1e8f, 5);
+	out = tensor("out", 8, 8, 8, 1e-6f, 5);
+	pad = add_op(NPU_OP_PAD, "pad", a, NPU_NONE, padded);
+	pad->begin[1] = pad->end[1] = pad->begin[2] = pad->end[2] = 1;
+	op = conv("conv", padded, out, 3, 1);
+	memset(&op->window.pad_top, 0, 4 * sizeof(u32));
+	optimise("nv_small", out);
+	assert_int_equal(net->layer_count, 2);
+	assert_int_equal(net->layer[0].kind, NPU_LAYER_CPU);
+	assert_int_equal(net->layer[1].kind, NPU_LAYER_CPU);
+	assert_int_equal(net->layer[1].input, net->layer[0].output);
+	end();
+}
+
 /* Depthwise: whole surfaces in each block, merged where planes are small and channels come free. */
 static void test_depthwise(void **state)
 {
@@ -385,11 +466,19 @@ static void test_verify(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_pad),	  cmocka_unit_test(test_residual),
-		cmocka_unit_test(test_pool),	  cmocka_unit_test(test_large_pool),
-		cmocka_unit_test(test_depthwise), cmocka_unit_test(test_unsigned),
-		cmocka_unit_test(test_concat),	  cmocka_unit_test(test_flatten),
-		cmocka_unit_test(test_cpu),	  cmocka_unit_test(test_verify),
+		cmocka_unit_test(test_pad),
+		cmocka_unit_test(test_residual),
+		cmocka_unit_test(test_pool),
+		cmocka_unit_test(test_large_pool),
+		cmocka_unit_test(test_large_window_on_small_plane),
+		cmocka_unit_test(test_reshape_before_pad),
+		cmocka_unit_test(test_scales_too_far_apart),
+		cmocka_unit_test(test_depthwise),
+		cmocka_unit_test(test_unsigned),
+		cmocka_unit_test(test_concat),
+		cmocka_unit_test(test_flatten),
+		cmocka_unit_test(test_cpu),
+		cmocka_unit_test(test_verify),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
