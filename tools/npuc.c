@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #include "common/tool.h"
 #include "npu_compiler.h"
@@ -318,7 +319,18 @@ static void print_summary(const struct options *o, const struct npu_program *pro
 
 #define TIMING_RUNS 5
 
-/* Plans for @budget some times: program->plan_ns is that of the shortest, which other work on the machine disturbed least. */
+static u64 processor_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	return (u64)now.tv_sec * 1000000000 + (u64)now.tv_nsec;
+}
+
+/*
+ * Plans for @budget some times: program->plan_ns becomes the shortest of them in time of the processor,
+ * which is what it takes where nothing else runs, and depends little on what does.
+ */
 static int plan_timed(struct npu_program *program, const struct npu_budget *budget,
 		      struct npu_diag *diag)
 {
@@ -327,11 +339,12 @@ static int plan_timed(struct npu_program *program, const struct npu_budget *budg
 	u32 run;
 
 	for (run = 0; run < TIMING_RUNS; run++) {
+		u64 start = processor_ns();
 		int error = npu_program_replan(program, &wanted, diag);
 
 		if (error)
 			return error;
-		best = min(best, program->plan_ns);
+		best = min(best, processor_ns() - start);
 	}
 	program->plan_ns = best;
 	return 0;
