@@ -43,7 +43,7 @@ struct npu_conv {
 	bool *constant;
 };
 
-/* Appends the layer; 0 or a negative errno. */
+/* Appends the layer; 0 or a negative errno, -ERANGE and -E2BIG as lowering has them. */
 int npu_conv_layer(struct npu_opt *opt, struct npu_conv *conv);
 
 #endif /* NPU_CONV_H */

@@ -2,6 +2,8 @@
 /* From a convolution's description to its layer: blocks, arithmetic, packed weights. */
 #include "conv.h"
 
+#include "../plan/split.h"
+
 #include "nvdla_cbuf.h"
 
 #include <math.h>
@@ -377,6 +379,27 @@ static int fill_layer(struct npu_opt *opt, const struct npu_conv *conv,
 	return error;
 }
 
+/* Has the whole buffer room for one kernel group and the input lines of one output? */
+static bool fits_buffer(const struct npu_opt *opt, const struct npu_conv *conv,
+			const struct npu_sdp *sdp)
+{
+	const struct npu_layer layer = {
+		.input = conv->input,
+		.output = npu_opt_value(opt, opt->graph->op[conv->op].output[0]),
+		.window = conv->window,
+		.c = conv->c,
+		.k = conv->k,
+		.blocks = conv->blocks,
+		.sdp = *sdp,
+	};
+	struct npu_conv_shape shape;
+	u32 data, weights;
+
+	/* What contradicts itself is the planner's to tell. */
+	return npu_conv_shape(opt->net, &layer, false, &shape) ||
+	       npu_split_least_banks(opt->config, &shape, &data, &weights) <= opt->config->banks;
+}
+
 int npu_conv_layer(struct npu_opt *opt, struct npu_conv *conv)
 {
 	struct arithmetic arithmetic = { .add = NPU_NONE };
@@ -394,6 +417,8 @@ int npu_conv_layer(struct npu_opt *opt, struct npu_conv *conv)
 	error = alloc_tables(opt, padded, &arithmetic.tables);
 	if (!error && !try_residual(opt, conv, &arithmetic))
 		error = plain(opt, conv, &arithmetic);
+	if (!error && !fits_buffer(opt, conv, &arithmetic.sdp))
+		error = -E2BIG;
 	if (error)
 		return error;
 	for (k = 0; k < conv->kernels.k; k++)

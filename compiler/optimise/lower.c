@@ -20,7 +20,7 @@ int npu_lower_cpu(struct npu_opt *opt, u32 op)
 }
 
 /* Padding that was to be a part of the operator has to be done after all, in front of it. */
-static int fall_back(struct npu_opt *opt, u32 op)
+static int fall_back(struct npu_opt *opt, u32 op, const char *reason)
 {
 	u32 pad = opt->op[op].pad;
 	int error = 0;
@@ -29,7 +29,7 @@ static int fall_back(struct npu_opt *opt, u32 op)
 		opt->op[pad].cpu_reason = "in front of an operator that the CPU does";
 		error = npu_lower_cpu(opt, pad);
 	}
-	opt->op[op].cpu_reason = "scales are too far apart for SDP";
+	opt->op[op].cpu_reason = reason;
 	return error ? error : npu_lower_cpu(opt, op);
 }
 
@@ -40,7 +40,13 @@ static int lower(struct npu_opt *opt, u32 op)
 	if (opt->op[op].cpu_reason)
 		return npu_lower_cpu(opt, op);
 	error = npu_op_support[opt->graph->op[op].kind].lower(opt, op);
-	return error == -ERANGE ? fall_back(opt, op) : error;
+	if (error == -ERANGE)
+		return fall_back(opt, op, "scales are too far apart for SDP");
+	if (error == -E2BIG)
+		return fall_back(opt, op,
+				 "the whole buffer cannot hold one group of its kernels "
+				 "and the lines of one output");
+	return error;
 }
 
 int npu_pass_lower(struct npu_opt *opt)

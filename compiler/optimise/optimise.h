@@ -82,8 +82,9 @@ int npu_pass_lower(struct npu_opt *opt);
 int npu_pass_finish(struct npu_opt *opt);
 
 /*
- * Lowering of one operator into layers appended to the net; 0 or a negative errno.  -ERANGE, with
- * nothing appended and no message: no operands of SDP come close enough; the CPU has to do it.
+ * Lowering of one operator into layers appended to the net; 0 or a negative errno.  With nothing
+ * appended and no message: the CPU has to do it; -ERANGE: no operands of SDP come close enough,
+ * -E2BIG: it fits the configuration's whole buffer in no way.
  */
 int npu_lower_conv(struct npu_opt *opt, u32 op);
 int npu_lower_average(struct npu_opt *opt, u32 op);

@@ -284,6 +284,30 @@ static void test_scales_too_far_apart(void **state)
 	end();
 }
 
+/* A kernel group that the whole buffer cannot hold is no error either; a budget too small is one. */
+static void test_too_large(void **state)
+{
+	u32 in, out;
+
+	begin();
+	input(in = tensor("in", 12, 12, 200, 0.1f, 5));
+	out = tensor("out", 12, 12, 8, 0.1f, 0);
+	conv("conv", in, out, 11, 1);
+	optimise("nv_small", out);
+	assert_int_equal(net->layer_count, 1);
+	assert_int_equal(net->layer[0].kind, NPU_LAYER_CPU);
+	assert_non_null(strstr(net->layer[0].cpu_reason, "whole buffer"));
+	end();
+
+	begin();
+	input(in = tensor("in", 12, 12, 100, 0.1f, 5));
+	out = tensor("out", 12, 12, 8, 0.1f, 0);
+	conv("conv", in, out, 11, 1);
+	optimise("nv_small", out);
+	assert_int_equal(net->layer[0].kind, NPU_LAYER_CONV);
+	end();
+}
+
 /* Depthwise: whole surfaces in each block, merged where planes are small and channels come free. */
 static void test_depthwise(void **state)
 {
@@ -473,6 +497,7 @@ int main(void)
 		cmocka_unit_test(test_large_window_on_small_plane),
 		cmocka_unit_test(test_reshape_before_pad),
 		cmocka_unit_test(test_scales_too_far_apart),
+		cmocka_unit_test(test_too_large),
 		cmocka_unit_test(test_depthwise),
 		cmocka_unit_test(test_unsigned),
 		cmocka_unit_test(test_concat),
