@@ -41,4 +41,16 @@ result $? 'into a folder made for them'
 printf 'wait_intr 1\n' >"$tmp/nv_large/good/run.nv"
 exits 1 'a wait for nothing' "$npusim" replay "$tmp/nv_large/good"
 says 'no unit is at work' 'says why it never ends'
+
+# The cycle model's error against the RTL's cycles: median and 90th percentile of tasks of 2000 cycles and more.
+for tests in vectors/nv_small vectors/nv_small_256_full vectors/nv_medium_1024_full vectors/nv_large traces/nv_small; do
+	what="cycles of $tests: median error <= 5 %, 90th percentile <= 15 %"
+	if [ ! -d "$NPU_SHARED/$tests" ]; then
+		skip "$what" "no $NPU_SHARED/$tests"
+		continue
+	fi
+	run "$npusim" replay --timing "$NPU_SHARED/$tests"
+	awk '/^# timing all, [0-9]+ tasks of 2000 cycles/ { seen = $4 >= 20 && $12 <= 5 && $16 <= 15 } END { exit !seen }' "$tmp/out"
+	result $? "$what"
+done
 finish
