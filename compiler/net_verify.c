@@ -323,6 +323,10 @@ static int check_layer(struct checker *c)
 	for (i = 0; graph && i < l->group_count; i++)
 		if (l->group[i] >= graph->op_count)
 			return fail(c, "stands for an operator that does not exist");
+	if (l->kind != NPU_LAYER_CONV && (l->has_pool || l->repeat_surface))
+		return fail(c, "has what only a convolution has");
+	if (l->kind != NPU_LAYER_CPU && l->patch_count)
+		return fail(c, "patches channels, but is no step of the CPU");
 	switch (l->kind) {
 	case NPU_LAYER_CONV:
 		return check_conv(c);

@@ -482,8 +482,22 @@ static void test_verify(void **state)
 	REFUSED(layer->op = 1);
 	REFUSED(layer->pad_value = 200);
 	REFUSED(layer->has_pool = true);
+	REFUSED(layer->patch_count = 1);
 	net->value[layer->output].bytes--;
 	REFUSED(layer->c = good.c);
+	end();
+
+	begin();
+	input(in = tensor("in", 8, 8, 16, 0.1f, 5));
+	out = tensor("out", 8, 8, 16, 0.2f, 3);
+	add_op(NPU_OP_QUANTIZE, "quantize", in, NPU_NONE, out);
+	optimise("nv_small", out);
+	layer = &net->layer[0];
+	good = *layer;
+	assert_int_equal(good.kind, NPU_LAYER_SDP);
+	assert_int_equal(npu_net_verify(net, &diag), 0);
+	REFUSED(layer->has_pool = true);
+	REFUSED(layer->repeat_surface = true);
 	end();
 }
 
