@@ -142,7 +142,7 @@ static int attempt(struct npu_model *model, const struct npu_input *inputs,
 	if (model->record_dir)
 		err = ops->record_begin(model->device, model->record_dir, model->name, &recording);
 	if (err)
-		return err;
+		return err == -ENOSPC ? -EIO : err; /* a full disk is no small budget */
 	clear_attempt(stats);
 	read_inputs(model, inputs);
 	stats->convert_ns = npu_now_ns() - start;
