@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* From a plan to the steps of a program: one chain for each run of layers without a CPU step. */
+/*
+ * From a plan to the steps of a program: one chain for each run of layers without a CPU step, cut
+ * between layers where it would be longer than the format allows.
+ */
 #include "emit.h"
 
 #include "../npu_compiler.h"
@@ -71,6 +74,21 @@ static int emit_chain(const struct npu_program *program, u32 first, u32 end, str
 	return npu_stream_end(&stream, NPU_REGION_COUNT, &step->stream, &step->stream_bytes);
 }
 
+/* Behind the last layer of the chain that begins with @first: always one layer at least. */
+static u32 chain_end(const struct npu_program *program, u32 first)
+{
+	const struct npu_net *net = program->net;
+	u64 tasks = 0;
+	u32 end;
+
+	for (end = first; end < net->layer_count && net->layer[end].kind != NPU_LAYER_CPU; end++) {
+		tasks += program->plan->layer[end].task_count;
+		if (tasks > NVDLA_CHAIN_MAX_TASKS && end > first)
+			break;
+	}
+	return end;
+}
+
 static void free_steps(struct npu_step *step, u32 count)
 {
 	u32 i;
@@ -84,28 +102,25 @@ int npu_emit(struct npu_program *program, struct npu_diag *diag)
 {
 	const struct npu_net *net = program->net;
 	struct npu_step *steps = calloc(max(net->layer_count, 1u), sizeof(*steps));
-	u32 layer = 0, count = 0;
+	u32 layer = 0, end, count = 0;
 	int error = steps ? 0 : -ENOMEM;
 
-	while (layer < net->layer_count && !error) {
-		u32 end = layer + 1;
-
+	for (; layer < net->layer_count && !error; layer = end) {
+		end = layer + 1;
 		if (net->layer[layer].kind == NPU_LAYER_CPU) {
 			steps[count++] = (struct npu_step){ .cpu = true, .layer = layer };
-			layer++;
 			continue;
 		}
-		while (end < net->layer_count && net->layer[end].kind != NPU_LAYER_CPU)
-			end++;
+		end = chain_end(program, layer);
 		error = emit_chain(program, layer, end, &steps[count]);
+		if (error == -E2BIG)
+			npu_diag_set(diag, error, "layer %s: more tasks than a chain may hold",
+				     net->layer[layer].name);
 		count += !error;
-		layer = end;
 	}
 	if (error) {
 		free_steps(steps, count);
-		return npu_diag_set(diag, error,
-				    error == -E2BIG ? "the chain is longer than its format allows"
-						    : "out of memory");
+		return npu_diag_set(diag, error, "out of memory");
 	}
 	free_steps(program->step, program->step_count);
 	program->step = steps;

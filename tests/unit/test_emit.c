@@ -141,6 +141,45 @@ static void test_models(void **state)
 	assert_true(models > 0);
 }
 
+/* Six layers of some 14,000 tasks each are more than one chain may hold: two chains, whole layers in each. */
+static void test_long(void **state)
+{
+	static const char head[] =
+		"name\top\tc\th\tw\tk\tr\ts\tsy\tsx\tpt\tpl\tpb\tpr\tdy\tdx\tgroups\n";
+	static const char row[] = "a\tconv\t512\t28\t28\t512\t3\t3\t1\t1\t1\t1\t1\t1\t1\t1\t1\n";
+	const struct nvdla_config *config = nvdla_config_find("nv_small");
+	struct npu_budget budget = npu_budget_full(config);
+	char list[sizeof(head) + 6 * sizeof(row)] = "";
+	struct npu_program *program;
+	struct npu_diag diag = { "" };
+	u32 i, tasks = 0;
+
+	strcat(list, head);
+	for (i = 0; i < 6; i++)
+		strcat(list, row);
+	budget.banks = 11;
+	assert_int_equal(npu_program_load_memory(list, strlen(list), "list", config, &budget,
+						 &program, &diag),
+			 0);
+	assert_true(program->plan->task_count > NVDLA_CHAIN_MAX_TASKS);
+	assert_int_equal(program->step_count, 2);
+	for (i = 0; i < program->step_count; i++) {
+		const struct npu_step *step = &program->step[i];
+		struct nvdla_chain_header header;
+
+		memcpy(&header, step->stream, sizeof(header));
+		assert_int_equal(header.task_count, step->task_count);
+		assert_true(step->task_count <= NVDLA_CHAIN_MAX_TASKS);
+		assert_int_equal(step->first_task, tasks);
+		if (i)
+			assert_int_not_equal(program->plan->task[tasks].layer,
+					     program->plan->task[tasks - 1].layer);
+		tasks += step->task_count;
+	}
+	assert_int_equal(tasks, program->plan->task_count);
+	npu_program_free(program);
+}
+
 /* Registers that are zero are left out; addresses follow registers; sizes are right. */
 static void test_stream(void **state)
 {
@@ -184,6 +223,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_stream),
+		cmocka_unit_test(test_long),
 		cmocka_unit_test(test_digits),
 		cmocka_unit_test(test_models),
 	};
