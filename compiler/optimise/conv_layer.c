@@ -356,11 +356,12 @@ static void set_pool(struct npu_opt *opt, struct npu_layer *layer, u32 pool)
 static int fill_layer(struct npu_opt *opt, const struct npu_conv *conv,
 		      const struct arithmetic *arithmetic, struct npu_layer *layer)
 {
-	u32 pool = conv->pool, add = arithmetic->add;
+	u32 add = arithmetic->add;
+	u32 pool = add == NPU_NONE ? conv->pool : opt->op[add].pool;
 	int error;
 
 	/* What comes between convolution and pooling, or stands in blocks, is kept apart. */
-	if (arithmetic->clamp_after || conv->bad_count || conv->blocks > 1 || add != NPU_NONE)
+	if (arithmetic->clamp_after || conv->bad_count || conv->blocks > 1)
 		pool = NPU_NONE;
 	layer->last_op = add == NPU_NONE ? conv->op : add;
 	layer->input = conv->input;

@@ -22,7 +22,9 @@ int npu_pass_fuse_pool(struct npu_opt *opt)
 			continue;
 		if (pool->window.r > NPU_PDP_MAX_KERNEL || pool->window.s > NPU_PDP_MAX_KERNEL)
 			continue;
-		if (graph->op[in->producer].kind == NPU_OP_CONV &&
+		/* A sum counts where it is fused into a convolution, which is decided later. */
+		if ((graph->op[in->producer].kind == NPU_OP_CONV ||
+		     graph->op[in->producer].kind == NPU_OP_ADD) &&
 		    !opt->op[in->producer].cpu_reason && pool->activation == NPU_ACT_NONE)
 			opt->op[in->producer].pool = i;
 	}

@@ -181,6 +181,38 @@ static void test_pool(void **state)
 }
 
 /* A window of 9 is one of 5 after one of 5; averages and larger windows find their way too. */
+/* Pooling behind a sum goes with the convolution only where the sum does. */
+static void test_pool_after_residual(void **state)
+{
+	static const float own_scale[] = { 0.1f, 0.4f };
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(own_scale); i++) {
+		u32 in, middle, sum, out;
+		struct npu_op *pool;
+		bool fused = i == 0;
+
+		begin();
+		input(in = tensor("in", 8, 8, 16, 0.1f, 5));
+		middle = tensor("middle", 8, 8, 16, own_scale[i], 3);
+		sum = tensor("sum", 8, 8, 16, 0.12f, 2);
+		out = tensor("out", 4, 4, 16, 0.12f, 2);
+		conv("conv", in, middle, 3, 1);
+		add_op(NPU_OP_ADD, "add", middle, in, sum);
+		pool = add_op(NPU_OP_MAX_POOL, "pool", sum, NPU_NONE, out);
+		pool->window.r = pool->window.s = pool->window.stride_y = pool->window.stride_x = 2;
+		optimise("nv_small", out);
+		assert_int_equal(net->layer_count, fused ? 1 : 3);
+		assert_int_equal(net->layer[0].has_pool, fused);
+		assert_int_equal(net->layer[net->layer_count - 1].output, net->tensor_value[out]);
+		if (fused) {
+			assert_int_equal(net->layer[0].unpooled, net->tensor_value[sum]);
+			assert_int_equal(net->layer[0].group_count, 3);
+		}
+		end();
+	}
+}
+
 static void test_large_pool(void **state)
 {
 	u32 in, out;
@@ -507,6 +539,7 @@ int main(void)
 		cmocka_unit_test(test_pad),
 		cmocka_unit_test(test_residual),
 		cmocka_unit_test(test_pool),
+		cmocka_unit_test(test_pool_after_residual),
 		cmocka_unit_test(test_large_pool),
 		cmocka_unit_test(test_large_window_on_small_plane),
 		cmocka_unit_test(test_reshape_before_pad),
