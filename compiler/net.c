@@ -51,6 +51,8 @@ u32 npu_layer_reads(const struct npu_net *net, const struct npu_layer *layer,
 	}
 	if (layer->patch_count)
 		return add_once(values, count, layer->output);
+	if (!net->graph)
+		return count;
 	op = &net->graph->op[layer->op];
 	for (i = 0; i < op->input_count; i++)
 		if (op->input[i] != NPU_NONE)
@@ -67,7 +69,7 @@ u32 npu_layer_writes(const struct npu_net *net, const struct npu_layer *layer,
 
 	if (layer->has_pool)
 		count = add_once(values, count, layer->unpooled);
-	if (layer->kind != NPU_LAYER_CPU || layer->patch_count)
+	if (layer->kind != NPU_LAYER_CPU || layer->patch_count || !net->graph)
 		return count;
 	op = &net->graph->op[layer->op];
 	for (i = 0; i < op->output_count; i++)

@@ -92,6 +92,8 @@ struct npu_task {
  * @mode: the kind of split in the field's words, e.g. "full input, kernel groups streamed"
  * @cost: sum of its tasks
  * @bound_bytes: cheapest legal split of this layer with the whole buffer of the configuration
+ * @split_bound: the same of the splits of one channel block alone, its pooling apart and on the
+ *               fly: of use when the net is planned again; 0: not looked for
  * @compulsory_bytes: every byte of input, weights, operands and output once
  * @bound_cycles: max of MAC cycles and compulsory bytes over the bus
  * @considered: legal splits that were compared
@@ -103,6 +105,7 @@ struct npu_layer_plan {
 	const char *mode;
 	struct npu_cost cost;
 	u64 bound_bytes;
+	u64 split_bound[2];
 	u64 compulsory_bytes;
 	u64 bound_cycles;
 	u32 considered;
@@ -139,6 +142,10 @@ struct npu_plan {
  */
 int npu_plan_net(const struct npu_net *net, const struct npu_budget *budget, struct npu_plan **plan,
 		 struct npu_diag *diag);
+
+/* As npu_plan_net(), where @previous is a plan of the same net: saves time. */
+int npu_plan_again(const struct npu_net *net, const struct npu_plan *previous,
+		   const struct npu_budget *budget, struct npu_plan **plan, struct npu_diag *diag);
 
 int npu_plan_verify(const struct npu_net *net, const struct npu_plan *plan, struct npu_diag *diag);
 

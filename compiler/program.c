@@ -52,7 +52,7 @@ int npu_program_replan(struct npu_program *program, const struct npu_budget *bud
 	u64 start = now_ns();
 	int error;
 
-	error = npu_plan_net(program->net, budget, &plan, diag);
+	error = npu_plan_again(program->net, program->plan, budget, &plan, diag);
 	if (error)
 		return error;
 	program->plan = plan;

@@ -3,39 +3,36 @@
 
 #include <stdlib.h>
 
-/* Memory for @bytes more; NULL after an error. */
-static void *grow(struct npu_stream *stream, size_t bytes)
+/* Room for @bytes more beyond the present capacity; false: an error. */
+static bool enlarge(struct npu_stream *stream, size_t bytes)
 {
-	void *at;
+	size_t capacity = max(stream->bytes + bytes, stream->capacity * 2);
+	u8 *larger;
 
 	if (stream->error)
-		return NULL;
+		return false;
 	if (bytes > NVDLA_CHAIN_MAX_BYTES - stream->bytes) {
 		stream->error = -E2BIG;
-		return NULL;
+		return false;
 	}
-	if (bytes > stream->capacity - stream->bytes) {
-		size_t capacity = max(stream->bytes + bytes, stream->capacity * 2);
-		u8 *larger = realloc(stream->data, max(capacity, (size_t)4096));
-
-		if (!larger) {
-			stream->error = -ENOMEM;
-			return NULL;
-		}
-		stream->data = larger;
-		stream->capacity = max(capacity, (size_t)4096);
+	capacity = min(max(capacity, (size_t)4096), (size_t)NVDLA_CHAIN_MAX_BYTES);
+	larger = realloc(stream->data, capacity);
+	if (!larger) {
+		stream->error = -ENOMEM;
+		return false;
 	}
-	at = stream->data + stream->bytes;
-	stream->bytes += bytes;
-	return at;
+	stream->data = larger;
+	stream->capacity = capacity;
+	return true;
 }
 
-static void put(struct npu_stream *stream, const void *data, size_t bytes)
+/* Inline, so that the copy of a register is one store. */
+static inline void put(struct npu_stream *stream, const void *data, size_t bytes)
 {
-	void *at = grow(stream, bytes);
-
-	if (at)
-		memcpy(at, data, bytes);
+	if (bytes > stream->capacity - stream->bytes && !enlarge(stream, bytes))
+		return;
+	memcpy(stream->data + stream->bytes, data, bytes);
+	stream->bytes += bytes;
 }
 
 void npu_stream_begin(struct npu_stream *stream)

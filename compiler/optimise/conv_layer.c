@@ -393,12 +393,8 @@ static bool fits_buffer(const struct npu_opt *opt, const struct npu_conv *conv,
 		.blocks = conv->blocks,
 		.sdp = *sdp,
 	};
-	struct npu_conv_shape shape;
-	u32 data, weights;
 
-	/* What contradicts itself is the planner's to tell. */
-	return npu_conv_shape(opt->net, &layer, false, &shape) ||
-	       npu_split_least_banks(opt->config, &shape, &data, &weights) <= opt->config->banks;
+	return npu_split_fits(opt->net, &layer);
 }
 
 int npu_conv_layer(struct npu_opt *opt, struct npu_conv *conv)

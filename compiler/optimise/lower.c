@@ -2,6 +2,8 @@
 /* Every operator that is left becomes layers: by its row of the table, or as a step of the CPU. */
 #include "optimise.h"
 
+#include "../plan/split.h"
+
 int npu_lower_cpu(struct npu_opt *opt, u32 op)
 {
 	const struct npu_op *o = &opt->graph->op[op];
@@ -43,9 +45,7 @@ static int lower(struct npu_opt *opt, u32 op)
 	if (error == -ERANGE)
 		return fall_back(opt, op, "scales are too far apart for SDP");
 	if (error == -E2BIG)
-		return fall_back(opt, op,
-				 "the whole buffer cannot hold one group of its kernels "
-				 "and the lines of one output");
+		return fall_back(opt, op, NPU_SPLIT_TOO_LARGE);
 	return error;
 }
 

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "axis.h"
+#include "split.h"
 
 enum column { NAME, OP, C, H, W, K, R, S, SY, SX, PT, PL, PB, PR, DY, DX, GROUPS, COLUMNS };
 
@@ -499,6 +500,21 @@ static int set_ends(struct reader *r)
 	return 0;
 }
 
+/* As with a model file: what fits in no way is the CPU's, whatever the budget. */
+static void place(struct npu_net *net)
+{
+	u32 i;
+
+	for (i = 0; i < net->layer_count; i++) {
+		struct npu_layer *layer = &net->layer[i];
+
+		if (layer->kind != NPU_LAYER_CONV || npu_split_fits(net, layer))
+			continue;
+		layer->kind = NPU_LAYER_CPU;
+		layer->cpu_reason = NPU_SPLIT_TOO_LARGE;
+	}
+}
+
 int npu_net_from_tsv(const void *data, size_t bytes, const char *file,
 		     const struct nvdla_config *config, struct npu_net **result,
 		     struct npu_diag *diag)
@@ -523,6 +539,8 @@ int npu_net_from_tsv(const void *data, size_t bytes, const char *file,
 		err = set_ends(&r);
 	if (!err)
 		err = npu_net_verify(r.net, diag);
+	if (!err)
+		place(r.net);
 	if (err) {
 		npu_net_free(r.net);
 		return err;

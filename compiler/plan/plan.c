@@ -53,12 +53,18 @@ struct candidate {
 	int error;
 };
 
-static void search(struct npu_planner *p, const struct npu_layer *layer, bool pooled, u32 banks,
-		   struct candidate *c)
+static void search(struct npu_planner *p, u32 index, bool pooled, struct candidate *c)
 {
-	c->error = npu_conv_shape(p->net, layer, pooled, &c->shape);
+	u64 *bound = &p->plan->layer[index].split_bound[pooled];
+
+	if (p->previous)
+		*bound = p->previous->layer[index].split_bound[pooled];
+	c->error = npu_conv_shape(p->net, &p->net->layer[index], pooled, &c->shape);
 	if (!c->error)
-		c->error = npu_split_search(p->space, p->net->config, &c->shape, banks, &c->split);
+		c->error = npu_split_search(p->space, p->net->config, &c->shape, p->banks, *bound,
+					    &c->split);
+	if (!c->error)
+		*bound = c->split.bound_bytes;
 }
 
 /* Adds the passes of one way to run the layer; its cost, or an error with no pass added. */
@@ -68,7 +74,7 @@ static int try_conv(struct npu_planner *p, u32 index, bool pooled, struct candid
 	const struct npu_layer *layer = &p->net->layer[index];
 	u32 first = p->task_count;
 
-	search(p, layer, pooled, p->banks, c);
+	search(p, index, pooled, c);
 	if (!c->error)
 		c->error = npu_plan_conv_tasks(p, index, &c->shape, &c->split);
 	if (!c->error && layer->has_pool && !pooled)
@@ -350,11 +356,12 @@ static int plan_layers(struct npu_planner *p)
 	return 0;
 }
 
-int npu_plan_net(const struct npu_net *net, const struct npu_budget *budget, struct npu_plan **out,
-		 struct npu_diag *diag)
+int npu_plan_again(const struct npu_net *net, const struct npu_plan *previous,
+		   const struct npu_budget *budget, struct npu_plan **out, struct npu_diag *diag)
 {
 	struct npu_planner p = {
 		.net = net,
+		.previous = previous,
 		.diag = diag,
 		.banks = min(budget->banks, (u32)net->config->banks),
 		.space = npu_split_space_new(),
@@ -379,6 +386,12 @@ int npu_plan_net(const struct npu_net *net, const struct npu_budget *budget, str
 	}
 	*out = p.plan;
 	return 0;
+}
+
+int npu_plan_net(const struct npu_net *net, const struct npu_budget *budget, struct npu_plan **plan,
+		 struct npu_diag *diag)
+{
+	return npu_plan_again(net, NULL, budget, plan, diag);
 }
 
 void npu_plan_free(struct npu_plan *plan)

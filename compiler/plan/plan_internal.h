@@ -13,6 +13,7 @@ struct npu_row_piece {
 
 /**
  * struct npu_planner - planning of one net under way
+ * @previous: plan of the same net for another budget, or NULL
  * @banks: that may be used
  * @task, @task_count, @task_room: tasks so far, freed by npu_plan_net()
  * @piece, @piece_room: scratch
@@ -20,6 +21,7 @@ struct npu_row_piece {
 struct npu_planner {
 	const struct npu_net *net;
 	struct npu_plan *plan;
+	const struct npu_plan *previous;
 	struct npu_diag *diag;
 	u32 banks;
 	struct npu_split_space *space;

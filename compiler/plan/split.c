@@ -785,7 +785,8 @@ static void search_bound(struct search *s, u32 known)
 }
 
 int npu_split_search(struct npu_split_space *space, const struct nvdla_config *config,
-		     const struct npu_conv_shape *shape, u32 banks, struct npu_split *split)
+		     const struct npu_conv_shape *shape, u32 banks, u64 bound_bytes,
+		     struct npu_split *split)
 {
 	struct search s = { .cfg = config, .shape = shape, .space = space, .best = split };
 	int err = prepare(&s);
@@ -797,7 +798,9 @@ int npu_split_search(struct npu_split_space *space, const struct nvdla_config *c
 	search_pairs(&s, 0, banks);
 	if (!s.error && split->bytes != UINT64_MAX) {
 		spread_banks(&s, banks);
-		search_bound(&s, banks);
+		split->bound_bytes = bound_bytes;
+		if (!bound_bytes)
+			search_bound(&s, banks);
 	}
 	if (s.error)
 		return s.error;

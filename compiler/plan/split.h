@@ -86,6 +86,7 @@ int npu_conv_shape(const struct npu_net *net, const struct npu_layer *layer, boo
 /**
  * npu_split_search() - the split with the least DRAM traffic, then the fewest passes
  * @banks: of the buffer that may be used
+ * @bound_bytes: what an earlier search for this shape found; 0: to be found
  * @split: its tiles are good until the next search in @space
  *
  * Splits for fewer banks are among those for more, so traffic never rises with the budget.
@@ -93,11 +94,19 @@ int npu_conv_shape(const struct npu_net *net, const struct npu_layer *layer, boo
  * Return: 0, -ENOSPC where no split is legal, -ENOMEM.
  */
 int npu_split_search(struct npu_split_space *space, const struct nvdla_config *config,
-		     const struct npu_conv_shape *shape, u32 banks, struct npu_split *split);
+		     const struct npu_conv_shape *shape, u32 banks, u64 bound_bytes,
+		     struct npu_split *split);
 
 /* Banks below which no split is legal: one kernel group and the lines of one output. */
 u32 npu_split_least_banks(const struct nvdla_config *config, const struct npu_conv_shape *shape,
 			  u32 *data_banks, u32 *weight_banks);
+
+/* Why a convolution that npu_split_fits() refuses goes to the CPU. */
+#define NPU_SPLIT_TOO_LARGE \
+	"the whole buffer cannot hold one group of its kernels and the lines of one output"
+
+/* Has the configuration's whole buffer room for the least piece of a convolution? */
+bool npu_split_fits(const struct npu_net *net, const struct npu_layer *layer);
 
 /* First row of the piece of a tile that ends at output row @to: pieces are cut from the bottom up. */
 u32 npu_split_piece(const struct npu_conv_shape *shape, const struct npu_tile *tile, u32 to);
