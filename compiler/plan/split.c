@@ -64,18 +64,29 @@ struct column {
 	u32 first, end;
 };
 
+/**
+ * struct width - what a choice of rows leaves for the width of tiles in the present data banks
+ * @choice: which
+ * @widest: input columns
+ * @reach: where the widest tile from the present column ends
+ * @wider: that is farther than with fewer pieces
+ */
+struct width {
+	u32 choice;
+	u32 widest;
+	u32 reach;
+	bool wider;
+};
+
 struct npu_split_space {
 	struct rows_choice *choice; /* most pieces first */
-	u32 *widest; /* [choice] widest input tile in the present data banks */
-	u32 *reach; /* [choice] where the widest tile from the present column ends */
-	bool *wider; /* [choice] that is farther than with fewer pieces */
-	u32 choice_count;
+	struct width *width; /* [choice]: fewest pieces first, those that are of use */
+	u32 choice_count, width_count;
 	struct column *column; /* [columns of the output] */
 	struct cell *cell; /* [columns + 1] */
 	struct npu_tile *tile; /* [columns] each: best split, at work, streamed weights, bound */
 	u64 *tail;
-	size_t choice_room, widest_room, reach_room, wider_room, column_room, cell_room, tile_room,
-		tail_room;
+	size_t choice_room, width_room, column_room, cell_room, tile_room, tail_room;
 };
 
 /**
@@ -107,7 +118,7 @@ struct search {
 	u32 most_lines; /* that the registers can release */
 	u32 row_entries; /* of a whole line */
 	bool rounds; /* kernel groups do not end at entries */
-	bool widest_known; /* for the present data banks */
+	bool widths_known; /* for the present data banks */
 	u32 fits[NPU_MAX_BANKS]; /* kernel groups that fit into so many weight banks */
 	u64 needed_bytes; /* features that some output needs */
 	struct floor floor;
@@ -128,9 +139,7 @@ void npu_split_space_free(struct npu_split_space *space)
 	if (!space)
 		return;
 	free(space->choice);
-	free(space->widest);
-	free(space->reach);
-	free(space->wider);
+	free(space->width);
 	free(space->column);
 	free(space->cell);
 	free(space->tile);
@@ -175,8 +184,9 @@ static u32 new_lines(const struct npu_axis *rows, u32 from, u32 to)
 	return npu_axis_end(rows, to) - first;
 }
 
-static struct rows_choice cut_rows(const struct npu_conv_shape *shape, u32 lines)
+static struct rows_choice cut_rows(const struct search *s, u32 lines)
 {
+	const struct npu_conv_shape *shape = s->shape;
 	struct rows_choice c = { .lines = lines };
 	/* How many pieces are single atoms counts for tiles of one column only. */
 	struct npu_tile tile = { 0, 1, lines };
@@ -186,8 +196,11 @@ static struct rows_choice cut_rows(const struct npu_conv_shape *shape, u32 lines
 		from = npu_split_piece(shape, &tile, to);
 		c.pieces++;
 		c.singles += to - from == 1;
-		c.fetched += new_lines(&shape->rows, from, to);
+		if (s->row_gaps)
+			c.fetched += new_lines(&shape->rows, from, to);
 	}
+	if (!s->row_gaps)
+		c.fetched = new_lines(&shape->rows, 0, shape->rows.out);
 	return c;
 }
 
@@ -201,7 +214,7 @@ static int list_choices(struct search *s)
 
 	space->choice_count = 0;
 	for (lines = npu_axis_least(rows); lines <= most; lines++) {
-		struct rows_choice c = cut_rows(s->shape, lines);
+		struct rows_choice c = cut_rows(s, lines);
 
 		if (c.pieces == last)
 			continue;
@@ -260,14 +273,23 @@ static u32 widest_input(const struct search *s, u32 entries)
 	return low;
 }
 
-static void set_widest(const struct search *s)
+/* More pieces are of use where they are wider than fewer ones, or leave lines out. */
+static void set_widths(const struct search *s)
 {
-	const struct npu_split_space *space = s->space;
-	u32 i;
+	struct npu_split_space *space = s->space;
+	u32 i, last = 0;
 
-	for (i = 0; i < space->choice_count; i++)
-		space->widest[i] =
+	space->width_count = 0;
+	for (i = space->choice_count; i--;) {
+		u32 widest =
 			widest_input(s, s->data_banks * s->cfg->entries / space->choice[i].lines);
+
+		if (widest <= last && !s->row_gaps)
+			continue;
+		space->width[space->width_count++] =
+			(struct width){ .choice = i, .widest = widest };
+		last = max(last, widest);
+	}
 }
 
 static void relax(const struct search *s, u32 from, u32 to, u32 choice, u64 feature, u64 piece)
@@ -282,23 +304,24 @@ static void relax(const struct search *s, u32 from, u32 to, u32 choice, u64 feat
 
 /*
  * For every choice of rows the widest tile from column @from on.  A choice with more pieces is only
- * kept where its tile is wider: @reach of the others is @from.
+ * kept where its tile is wider.
  */
 static void reach_from(const struct search *s, u32 from)
 {
 	const struct npu_split_space *space = s->space;
-	u32 out = s->shape->cols.out, most = min(out, from + s->width_limit), i, last = from;
+	u32 out = s->shape->cols.out, most = min(out, from + s->width_limit), last = from;
 	u64 first = space->column[from].first;
+	struct width *w;
 
-	for (i = space->choice_count; i--;) {
-		u64 limit = first + space->widest[i];
-		u32 to = max(space->reach[i], from);
+	for (w = space->width; w < space->width + space->width_count; w++) {
+		u64 limit = first + w->widest;
+		u32 to = max(w->reach, from);
 
 		/* Columns only move to the right, and so do the ends of their tiles. */
 		while (to < most && space->column[to].end <= limit)
 			to++;
-		space->reach[i] = to;
-		space->wider[i] = to > last || (s->row_gaps && to > from);
+		w->reach = to;
+		w->wider = to > last || (s->row_gaps && to > from);
 		last = max(last, to);
 	}
 }
@@ -317,19 +340,22 @@ static bool cut_columns(const struct search *s, u64 feature, u64 piece, u64 limi
 	for (i = 1; i <= out; i++)
 		cell[i].cost = UINT64_MAX;
 	cell[0].cost = 0;
-	memset(space->reach, 0, space->choice_count * sizeof(*space->reach));
+	for (i = 0; i < space->width_count; i++)
+		space->width[i].reach = 0;
 	for (from = 0; from < out; from++) {
 		if (cell[from].cost > limit)
 			continue;
 		reach_from(s, from);
-		for (i = space->choice_count; i--;) {
-			const struct rows_choice *c = &space->choice[i];
+		for (i = 0; i < space->width_count; i++) {
+			const struct width *w = &space->width[i];
+			const struct rows_choice *c = &space->choice[w->choice];
 			u32 shorter = 0;
 
-			to = space->wider[i] ? space->reach[i] : from;
-			for (; shorter < s->shorter && to > from; shorter++, to--)
+			if (!w->wider)
+				continue;
+			for (to = w->reach; shorter < s->shorter && to > from; shorter++, to--)
 				if (!avoid_singles || !tile_singles(s, from, to, c))
-					relax(s, from, to, i, feature, piece);
+					relax(s, from, to, w->choice, feature, piece);
 		}
 	}
 	if (cell[out].cost > limit || cell[out].cost == UINT64_MAX)
@@ -579,9 +605,9 @@ static u64 stream_limit(const struct search *s)
 static bool try_columns(struct search *s, u64 feature, u64 piece, u64 limit, bool avoid_singles,
 			struct tiling *t)
 {
-	if (!s->widest_known)
-		set_widest(s);
-	s->widest_known = true;
+	if (!s->widths_known)
+		set_widths(s);
+	s->widths_known = true;
 	return cut_columns(s, feature, piece, limit, avoid_singles, t);
 }
 
@@ -666,7 +692,7 @@ static void search_columns(struct search *s, u32 first, u32 most)
 	u32 banks;
 
 	set_floor(s);
-	s->widest_known = false;
+	s->widths_known = false;
 	for (banks = first; banks <= most; banks++) {
 		if (!new_fit(s, banks))
 			continue;
@@ -714,12 +740,14 @@ static int prepare(struct search *s)
 	int err;
 
 	s->most_lines = NVDLA_FIELD_MAX(CSC, D_RELEASE, RLS_SLICES) + 1;
+	s->row_gaps = overlap(&shape->rows) < 0;
+	s->column_gaps = overlap(&shape->cols) < 0;
+	s->overlap = overlap(&shape->cols) > 0;
 	err = list_choices(s);
 	if (err)
 		return err;
 	s->tile_room = shape->cols.out;
-	if (!ROOM(space, widest, space->choice_count) || !ROOM(space, reach, space->choice_count) ||
-	    !ROOM(space, wider, space->choice_count) || !ROOM(space, column, s->tile_room) ||
+	if (!ROOM(space, width, space->choice_count) || !ROOM(space, column, s->tile_room) ||
 	    !ROOM(space, cell, shape->cols.out + 1) || !ROOM(space, tile, 4 * s->tile_room))
 		return -ENOMEM;
 	for (i = 0; i < shape->cols.out; i++)
@@ -741,9 +769,6 @@ static int prepare(struct search *s)
 	s->row_entries = nvdla_cbuf_feature_eps(cfg, tile_width(s, 0, shape->cols.out), shape->c);
 	s->needed_bytes = (u64)npu_axis_needed(&shape->rows) * npu_axis_needed(&shape->cols) *
 			  s->column_bytes;
-	s->row_gaps = overlap(&shape->rows) < 0;
-	s->column_gaps = overlap(&shape->cols) < 0;
-	s->overlap = overlap(&shape->cols) > 0;
 	/* One column less here may save the last tile from being one column wide. */
 	s->shorter = 2;
 	if (s->column_gaps)

@@ -313,7 +313,7 @@ static void compare(const struct layer_numbers *n, const struct npu_net *net, bo
 	assert_non_null(space);
 	least = brute_force(net, pooled, banks, &row_ranges);
 	assert_int_equal(npu_conv_shape(net, &net->layer[0], pooled, &shape), 0);
-	err = npu_split_search(space, net->config, &shape, banks, &split);
+	err = npu_split_search(space, net->config, &shape, banks, 0, &split);
 	if (err != (least == UINT64_MAX ? -ENOSPC : 0))
 		fail_layer(n, net->config, banks, "legal", (u64)-err, least);
 	if (!err && split.bytes > row_ranges)
@@ -492,7 +492,7 @@ static void test_promise(void **unused)
 		if (net && !npu_plan_net(net, &budget, &plan, &diag)) {
 			assert_int_equal(npu_conv_shape(net, &net->layer[0], false, &shape), 0);
 			assert_int_equal(
-				npu_split_search(space, &cfg, &shape, budget.banks, &split), 0);
+				npu_split_search(space, &cfg, &shape, budget.banks, 0, &split), 0);
 			if (split.bytes != npu_cost_bytes(&plan->cost))
 				fail_layer(&n, &cfg, budget.banks, "not as promised",
 					   npu_cost_bytes(&plan->cost), split.bytes);
