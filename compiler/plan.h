@@ -115,7 +115,7 @@ struct npu_layer_plan {
 
 /**
  * struct npu_plan - a network against a budget
- * @task: in execution order
+ * @task: in execution order, outside the arena
  * @layer: one for each layer of the net
  * @offset: of each value in NPU_REGION_ARENA, aliases resolved; NPU_NO_OFFSET where the plan
  *          needs no such value (what is between a convolution and a pooling on the fly)

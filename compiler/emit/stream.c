@@ -26,8 +26,7 @@ static bool enlarge(struct npu_stream *stream, size_t bytes)
 	return true;
 }
 
-/* Inline, so that the copy of a register is one store. */
-static inline void put(struct npu_stream *stream, const void *data, size_t bytes)
+static void put(struct npu_stream *stream, const void *data, size_t bytes)
 {
 	if (bytes > stream->capacity - stream->bytes && !enlarge(stream, bytes))
 		return;
@@ -50,12 +49,10 @@ void npu_stream_task(struct npu_stream *stream, enum nvdla_chain_kind kind, u32 
 	put(stream, &stream->head, sizeof(stream->head));
 }
 
-void npu_stream_reg(struct npu_stream *stream, u32 reg, u32 value)
+void npu_stream_reg_slow(struct npu_stream *stream, u32 reg, u32 value)
 {
 	struct nvdla_chain_reg entry = { .reg = reg, .value = value };
 
-	if (!value)
-		return;
 	put(stream, &entry, sizeof(entry));
 	stream->head.reg_count++;
 }

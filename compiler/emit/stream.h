@@ -26,8 +26,24 @@ void npu_stream_begin(struct npu_stream *stream);
 
 void npu_stream_task(struct npu_stream *stream, enum nvdla_chain_kind kind, u32 label);
 
-/* A register's value; left out where it is 0. */
-void npu_stream_reg(struct npu_stream *stream, u32 reg, u32 value);
+/* As npu_stream_reg(), where the stream has to grow. */
+void npu_stream_reg_slow(struct npu_stream *stream, u32 reg, u32 value);
+
+/* A register's value; left out where it is 0.  Inline: this is most of what emission does. */
+static inline void npu_stream_reg(struct npu_stream *stream, u32 reg, u32 value)
+{
+	struct nvdla_chain_reg entry = { .reg = reg, .value = value };
+
+	if (!value)
+		return;
+	if (stream->capacity - stream->bytes < sizeof(entry)) {
+		npu_stream_reg_slow(stream, reg, value);
+		return;
+	}
+	memcpy(stream->data + stream->bytes, &entry, sizeof(entry));
+	stream->bytes += sizeof(entry);
+	stream->head.reg_count++;
+}
 
 /* An address: @reg is the register of the low half. */
 void npu_stream_address(struct npu_stream *stream, u32 reg, u32 region, u64 offset);

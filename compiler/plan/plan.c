@@ -344,12 +344,9 @@ static int plan_layers(struct npu_planner *p)
 			return err;
 		npu_cost_add(&plan->cost, &plan->layer[i].cost);
 	}
+	plan->task = p->task;
 	plan->task_count = p->task_count;
-	plan->task = npu_arena_array(&plan->arena, max(p->task_count, 1u), sizeof(*plan->task));
-	if (!plan->task)
-		return npu_diag_set(p->diag, -ENOMEM, "out of memory");
-	if (p->task_count)
-		memcpy(plan->task, p->task, p->task_count * sizeof(*p->task));
+	p->task = NULL;
 	for (i = 0; i < plan->task_count; i++)
 		plan->banks =
 			max(plan->banks, plan->task[i].data_banks + plan->task[i].weight_banks);
@@ -399,5 +396,6 @@ void npu_plan_free(struct npu_plan *plan)
 	if (!plan)
 		return;
 	npu_arena_free(&plan->arena);
+	free(plan->task);
 	free(plan);
 }

@@ -15,7 +15,7 @@ struct npu_row_piece {
  * struct npu_planner - planning of one net under way
  * @previous: plan of the same net for another budget, or NULL
  * @banks: that may be used
- * @task, @task_count, @task_room: tasks so far, freed by npu_plan_net()
+ * @task, @task_count, @task_room: tasks so far, handed to the plan at the end
  * @piece, @piece_room: scratch
  */
 struct npu_planner {

@@ -304,16 +304,17 @@ static void relax(const struct search *s, u32 from, u32 to, u32 choice, u64 feat
 
 /*
  * For every choice of rows the widest tile from column @from on.  A choice with more pieces is only
- * kept where its tile is wider.
+ * kept where its tile is wider.  Returns how many need to be looked at.
  */
-static void reach_from(const struct search *s, u32 from)
+static u32 reach_from(const struct search *s, u32 from)
 {
 	const struct npu_split_space *space = s->space;
 	u32 out = s->shape->cols.out, most = min(out, from + s->width_limit), last = from;
 	u64 first = space->column[from].first;
-	struct width *w;
+	u32 i;
 
-	for (w = space->width; w < space->width + space->width_count; w++) {
+	for (i = 0; i < space->width_count && (last < most || s->row_gaps); i++) {
+		struct width *w = &space->width[i];
 		u64 limit = first + w->widest;
 		u32 to = max(w->reach, from);
 
@@ -324,6 +325,7 @@ static void reach_from(const struct search *s, u32 from)
 		w->wider = to > last || (s->row_gaps && to > from);
 		last = max(last, to);
 	}
+	return i;
 }
 
 /*
@@ -333,7 +335,7 @@ static void reach_from(const struct search *s, u32 from)
 static bool cut_columns(const struct search *s, u64 feature, u64 piece, u64 limit,
 			bool avoid_singles, struct tiling *t)
 {
-	u32 out = s->shape->cols.out, from, to, i, n = 0;
+	u32 out = s->shape->cols.out, widths, from, to, i, n = 0;
 	const struct npu_split_space *space = s->space;
 	struct cell *cell = space->cell;
 
@@ -345,8 +347,8 @@ static bool cut_columns(const struct search *s, u64 feature, u64 piece, u64 limi
 	for (from = 0; from < out; from++) {
 		if (cell[from].cost > limit)
 			continue;
-		reach_from(s, from);
-		for (i = 0; i < space->width_count; i++) {
+		widths = reach_from(s, from);
+		for (i = 0; i < widths; i++) {
 			const struct width *w = &space->width[i];
 			const struct rows_choice *c = &space->choice[w->choice];
 			u32 shorter = 0;
@@ -838,8 +840,8 @@ u32 npu_split_least_banks(const struct nvdla_config *config, const struct npu_co
 	u32 width = npu_axis_least(&shape->cols), lines = npu_axis_least(&shape->rows);
 	u32 entries = npu_split_group_entries(config, shape);
 
-	*data_banks = nvdla_cbuf_data_banks(config, nvdla_cbuf_feature_eps(config, width, shape->c),
-					    lines);
+	*data_banks = DIV_ROUND_UP(nvdla_cbuf_feature_eps(config, width, shape->c) * lines,
+				   (u32)config->entries);
 	*weight_banks = DIV_ROUND_UP(entries, (u32)config->entries);
 	return *data_banks + *weight_banks;
 }
