@@ -106,11 +106,21 @@ static void reg_write(void *context, u32 reg, u32 value)
 	npusim_write(sim->sim, reg, value);
 }
 
+/*
+ * After a reset CDMA clears the buffer, at least an entry a cycle.  That is no run's time: the device
+ * waits for it before it takes work.
+ */
+static void wait_for_flush(struct npusim *sim, const struct nvdla_config *config)
+{
+	npusim_run(sim, (u64)config->banks * config->entries);
+}
+
 static int hw_reset(void *context)
 {
 	struct sim_device *sim = context;
 
 	npusim_reset(sim->sim);
+	wait_for_flush(sim->sim, sim->base.config);
 	return 0;
 }
 
@@ -199,6 +209,7 @@ static int sim_start(struct sim_device *sim)
 	sim->sim = npusim_create(&options, &memory);
 	if (!sim->sim)
 		return npu_fail(-ENOMEM, "%s: out of memory", sim->base.name);
+	wait_for_flush(sim->sim, sim->base.config);
 	err = nvdla_hw_init(&sim->hw, &io, sim->base.config);
 	return err ? npu_fail(err, "%s: cannot take over the device", sim->base.name) : 0;
 }
