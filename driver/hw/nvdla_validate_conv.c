@@ -92,6 +92,7 @@ static int check_image(const struct nvdla_task_view *v, struct conv *n)
 	u32 format = VIEW(v, CDMA, D_DATAIN_FORMAT, PIXEL_FORMAT);
 	u32 folded = VIEW_SIZE(v, CSC, D_WEIGHT_SIZE_EXT_1, WEIGHT_CHANNEL_EXT);
 	u32 offset = VIEW(v, CDMA, D_PIXEL_OFFSET, PIXEL_X_OFFSET);
+	u32 rows = 1u << VIEW(v, CSC, D_POST_Y_EXTENSION, Y_EXTENSION);
 	const struct pixel_format *p = pixel_format_find(format);
 	u32 channels;
 
@@ -115,6 +116,10 @@ static int check_image(const struct nvdla_task_view *v, struct conv *n)
 	if (offset * max(p->bytes, p->uv_bytes) >= v->cfg->atom)
 		return nvdla_refuse(v, NVDLA_CDMA_D_PIXEL_OFFSET, "offset inside of an atom",
 				    offset * max(p->bytes, p->uv_bytes), v->cfg->atom);
+	/* Else the weights of later tasks are read from the wrong place (seen on the RTL). */
+	if (n->r % rows)
+		return nvdla_refuse(v, NVDLA_CSC_D_POST_Y_EXTENSION,
+				    "kernel rows side by side that are a whole number", n->r, rows);
 	n->pixel_bytes = p->bytes;
 	n->uv_bytes = p->uv_bytes;
 	return 0;

@@ -230,6 +230,10 @@ static int check_pool_geometry(const struct nvdla_task_view *v, const struct poo
 	if (covered_h != high && covered_w == wide)
 		return nvdla_refuse(v, NVDLA_PDP_D_DATA_CUBE_IN_HEIGHT,
 				    "no unread rows at the bottom", high, covered_h);
+	/* Padding behind the last window comes out in later values (seen on the RTL). */
+	if ((p->pad_right && covered_w != wide) || (p->pad_bottom && covered_h != high))
+		return nvdla_refuse(v, NVDLA_PDP_D_POOLING_PADDING_CFG,
+				    "no padding that no window covers", wide, covered_w);
 	return 0;
 }
 

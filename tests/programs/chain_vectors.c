@@ -215,7 +215,19 @@ static bool unread_rows(const struct script *s)
 		HELD(s, PDP, D_POOLING_PADDING_CFG, PAD_TOP) +
 		HELD(s, PDP, D_POOLING_PADDING_CFG, PAD_BOTTOM);
 
-	return (w - kernel_w) % stride_w == 0 && (h - kernel_h) % stride_h != 0;
+	u32 left_w = (w - kernel_w) % stride_w, left_h = (h - kernel_h) % stride_h;
+
+	/* The same holds for padding that no window covers. */
+	return (!left_w && left_h) || (left_w && HELD(s, PDP, D_POOLING_PADDING_CFG, PAD_RIGHT)) ||
+	       (left_h && HELD(s, PDP, D_POOLING_PADDING_CFG, PAD_BOTTOM));
+}
+
+/* Kernel rows side by side that are no whole number: later operations come out wrong on the RTL. */
+static bool odd_extension(const struct script *s)
+{
+	u32 rows = HELD(s, CSC, D_WEIGHT_SIZE_EXT_0, WEIGHT_HEIGHT_EXT) + 1;
+
+	return rows % (1u << HELD(s, CSC, D_POST_Y_EXTENSION, Y_EXTENSION));
 }
 
 /* Whole entries of padding behind the weights: they stay in CBUF and shift the next weights. */
@@ -243,7 +255,7 @@ static void end_operation(struct script *s)
 	if (!units)
 		return;
 	if (((units & 1u << NVDLA_UNIT_PDP) && unread_rows(s)) ||
-	    ((units & 1u << NVDLA_UNIT_CDMA) && stray_weights(s)))
+	    ((units & 1u << NVDLA_UNIT_CDMA) && (stray_weights(s) || odd_extension(s))))
 		s->spoils = true;
 	chain_task(&s->build, kind, s->build.tasks);
 	add_registers(s, units, cdp || ew);
