@@ -116,6 +116,11 @@ static int check_image(const struct nvdla_task_view *v, struct conv *n)
 	if (offset * max(p->bytes, p->uv_bytes) >= v->cfg->atom)
 		return nvdla_refuse(v, NVDLA_CDMA_D_PIXEL_OFFSET, "offset inside of an atom",
 				    offset * max(p->bytes, p->uv_bytes), v->cfg->atom);
+	/* Wider groups of rows than the MAC array takes at once come out wrong (seen on the RTL). */
+	if (rows > 1 && folded * rows > v->cfg->atomic_c)
+		return nvdla_refuse(v, NVDLA_CSC_D_POST_Y_EXTENSION,
+				    "kernel rows side by side within the atomic channel count",
+				    folded * rows, v->cfg->atomic_c);
 	/* Else the weights of later tasks are read from the wrong place (seen on the RTL). */
 	if (n->r % rows)
 		return nvdla_refuse(v, NVDLA_CSC_D_POST_Y_EXTENSION,

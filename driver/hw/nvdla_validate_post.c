@@ -226,12 +226,12 @@ static int check_pool_geometry(const struct nvdla_task_view *v, const struct poo
 	if (covered_h > high || high - covered_h >= p->stride_h)
 		return nvdla_refuse(v, NVDLA_PDP_D_DATA_CUBE_OUT_HEIGHT,
 				    "as many windows as input and padding hold", covered_h, high);
-	/* Rows that stay unread where all columns are read spoil the next operation (seen on the RTL). */
-	if (covered_h != high && covered_w == wide)
+	/* Rows that stay unread spoil this operation or the next (seen on the RTL). */
+	if (covered_h != high)
 		return nvdla_refuse(v, NVDLA_PDP_D_DATA_CUBE_IN_HEIGHT,
 				    "no unread rows at the bottom", high, covered_h);
 	/* Padding behind the last window comes out in later values (seen on the RTL). */
-	if ((p->pad_right && covered_w != wide) || (p->pad_bottom && covered_h != high))
+	if (p->pad_right && covered_w != wide)
 		return nvdla_refuse(v, NVDLA_PDP_D_POOLING_PADDING_CFG,
 				    "no padding that no window covers", wide, covered_w);
 	return 0;

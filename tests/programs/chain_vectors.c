@@ -199,8 +199,8 @@ static void add_tables(struct script *s, bool cdp)
 }
 
 /*
- * Rows at the bottom that no window of a pooling covers, while all columns are covered: the next
- * pooling comes out wrong on the RTL, so that even a right one has to be refused.
+ * Rows at the bottom that no window of a pooling covers: it, or the next pooling, can come out wrong
+ * on the RTL, so that even a right one has to be refused.
  */
 static bool unread_rows(const struct script *s)
 {
@@ -215,11 +215,9 @@ static bool unread_rows(const struct script *s)
 		HELD(s, PDP, D_POOLING_PADDING_CFG, PAD_TOP) +
 		HELD(s, PDP, D_POOLING_PADDING_CFG, PAD_BOTTOM);
 
-	u32 left_w = (w - kernel_w) % stride_w, left_h = (h - kernel_h) % stride_h;
-
-	/* The same holds for padding that no window covers. */
-	return (!left_w && left_h) || (left_w && HELD(s, PDP, D_POOLING_PADDING_CFG, PAD_RIGHT)) ||
-	       (left_h && HELD(s, PDP, D_POOLING_PADDING_CFG, PAD_BOTTOM));
+	/* Padding at the right that no window covers is as bad. */
+	return (h - kernel_h) % stride_h ||
+	       ((w - kernel_w) % stride_w && HELD(s, PDP, D_POOLING_PADDING_CFG, PAD_RIGHT));
 }
 
 /* Kernel rows side by side that are no whole number: later operations come out wrong on the RTL. */

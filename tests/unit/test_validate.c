@@ -237,6 +237,7 @@ static const struct mutation mutations[] = {
 	{ "pixel format for features", make_conv, { F(CDMA, D_DATAIN_FORMAT, PIXEL_FORMAT, 12) }, NVDLA_CDMA_D_DATAIN_FORMAT },
 	{ "mean for features", make_conv, { F(CDMA, D_MEAN_FORMAT, MEAN_FORMAT, 1) }, NVDLA_CDMA_D_MEAN_FORMAT },
 	{ "kernel rows side by side", make_conv, { F(CSC, D_POST_Y_EXTENSION, Y_EXTENSION, 1) }, NVDLA_CSC_D_POST_Y_EXTENSION },
+	{ "kernel rows side by side beyond the MAC array", make_image, { F(CSC, D_POST_Y_EXTENSION, Y_EXTENSION, 2) }, NVDLA_CSC_D_POST_Y_EXTENSION },
 	{ "kernel rows left over", make_image, { F(CSC, D_POST_Y_EXTENSION, Y_EXTENSION, 1) }, NVDLA_CSC_D_POST_Y_EXTENSION },
 	{ "16-bit pixels", make_image, { F(CDMA, D_DATAIN_FORMAT, PIXEL_FORMAT, 1) }, NVDLA_CDMA_D_DATAIN_FORMAT },
 	{ "packed 10-bit pixels", make_image, { F(CDMA, D_DATAIN_FORMAT, PIXEL_FORMAT, 20) }, NVDLA_CDMA_D_DATAIN_FORMAT },
