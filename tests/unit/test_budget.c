@@ -215,8 +215,9 @@ static void *change_often(void *argument)
 	struct npu_sim_budget *budget = argument;
 	u32 i;
 
+	/* Two at the least: room for the reservation of each of the two processes below. */
 	for (i = 0; i < 200; i++)
-		if (npu_sim_budget_set_cap(budget, 1 + i % TOTAL))
+		if (npu_sim_budget_set_cap(budget, 2 + i % (TOTAL - 1)))
 			return argument;
 	return NULL;
 }
