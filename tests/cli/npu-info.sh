@@ -37,16 +37,20 @@ refuses 'an unknown device' 'nv_huge' "$npu_info" --device sim:nv_huge
 # A watcher sees each change that another process makes.
 "$npu_info" --device sim:nv_small:watched --watch --json >"$tmp/watch" 2>&1 &
 watcher=$!
-lines=0 tries=0
-for banks in 16 4; do
-	while [ "$(wc -l <"$tmp/watch")" -le $lines ] && [ $tries -lt 100 ]; do
+# wait_for BANKS: until the watcher has printed that many, a minute at most.
+wait_for()
+{
+	tries=0
+	until grep -q "\"banks_available\": $1," "$tmp/watch" || [ $tries -ge 600 ]; do
 		sleep 0.1
 		tries=$((tries + 1))
 	done
-	lines=$((lines + 1))
+}
+wait_for 32
+for banks in 16 4; do
 	"$npu_info" --device sim:nv_small:watched --set-banks $banks >/dev/null
+	wait_for $banks
 done
-sleep 1
 kill $watcher
 wait $watcher 2>/dev/null
 cp "$tmp/watch" "$tmp/out"
