@@ -141,3 +141,28 @@ bool player_await(struct player *p, u32 mask)
 	}
 	return true;
 }
+
+int player_lines(struct player *p, const char *path, int (*run)(struct player *p, char *line))
+{
+	FILE *f = fopen(path, "r");
+	size_t capacity = 0;
+	char *line = NULL;
+	int error = 0;
+
+	if (!f) {
+		error = -errno;
+		player_fail(p, "%s: %s", path, strerror(errno));
+		return error;
+	}
+	while (!error && getline(&line, &capacity, f) >= 0) {
+		p->line++;
+		error = run(p, line);
+	}
+	if (!error && ferror(f)) {
+		error = -EIO;
+		player_fail(p, "%s: cannot be read", path);
+	}
+	free(line);
+	fclose(f);
+	return error;
+}

@@ -46,6 +46,9 @@ void player_fail(struct player *p, const char *fmt, ...) __attribute__((format(p
 /* An error of the script itself: file, line and text; returns -EINVAL. */
 int player_error(struct player *p, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
+/* Reads the file at @path and gives @run each of its lines, counted in @p; ends at its first error. */
+int player_lines(struct player *p, const char *path, int (*run)(struct player *p, char *line));
+
 /* "DIR/NAME" in a buffer; false when it does not fit or NAME leaves the directory. */
 bool player_path(char *buf, size_t size, const char *dir, const char *name);
 

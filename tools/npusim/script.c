@@ -369,25 +369,8 @@ static void check_log(struct player *p)
 
 int script_play(struct player *p, const char *path)
 {
-	FILE *f = fopen(path, "r");
-	size_t capacity = 0;
-	char *line = NULL;
-	int error = 0;
+	int error = player_lines(p, path, run_line);
 
-	if (!f) {
-		player_fail(p, "%s: %s", path, strerror(errno));
-		return -errno;
-	}
-	while (!error && getline(&line, &capacity, f) >= 0) {
-		p->line++;
-		error = run_line(p, line);
-	}
-	if (!error && ferror(f)) {
-		error = -EIO;
-		player_fail(p, "%s: cannot be read", path);
-	}
-	free(line);
-	fclose(f);
 	if (!error && p->check)
 		check_log(p);
 	return error;

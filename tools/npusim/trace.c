@@ -398,24 +398,5 @@ static int run_line(struct player *p, char *line)
 
 int trace_play(struct player *p, const char *path)
 {
-	FILE *f = fopen(path, "r");
-	size_t capacity = 0;
-	char *line = NULL;
-	int error = 0;
-
-	if (!f) {
-		player_fail(p, "%s: %s", path, strerror(errno));
-		return -errno;
-	}
-	while (!error && getline(&line, &capacity, f) >= 0) {
-		p->line++;
-		error = run_line(p, line);
-	}
-	if (!error && ferror(f)) {
-		error = -EIO;
-		player_fail(p, "%s: cannot be read", path);
-	}
-	free(line);
-	fclose(f);
-	return error;
+	return player_lines(p, path, run_line);
 }
