@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The real models that tests run: where they are, their golden inputs and
- * outputs, and TAP lines.
+ * outputs.
  */
 #ifndef SHARED_MODELS_H
 #define SHARED_MODELS_H
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "npu.h"
+#include "tap.h"
 
 #define SHARED_MAX_TENSORS 8
 
@@ -49,28 +49,6 @@ static const char *const shared_configs[] = {
 };
 
 #define SHARED_CONFIG_COUNT (sizeof(shared_configs) / sizeof(shared_configs[0]))
-
-static unsigned tap_passed, tap_failed;
-
-__attribute__((format(printf, 2, 3))) static inline void tap(bool good, const char *format, ...)
-{
-	va_list args;
-
-	*(good ? &tap_passed : &tap_failed) += 1;
-	printf("%s %u - ", good ? "ok" : "not ok", tap_passed + tap_failed);
-	va_start(args, format);
-	vprintf(format, args);
-	va_end(args);
-	putchar('\n');
-	fflush(stdout);
-}
-
-/* The last line, and the exit status. */
-static inline int tap_end(void)
-{
-	printf("1..%u\n%u passed, %u failed\n", tap_passed + tap_failed, tap_passed, tap_failed);
-	return tap_failed || !tap_passed;
-}
 
 static inline const char *shared_root(void)
 {
