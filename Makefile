@@ -24,7 +24,7 @@ all:
 
 # ---- what the build needs ---------------------------------------------------
 
-deps_packages := json-c libpng libjpeg
+deps_packages := json-c libpng libjpeg libdrm libnl-3.0 libnl-genl-3.0
 without_deps := deps format format-check clean uninstall
 ifneq ($(filter-out $(without_deps),$(or $(MAKECMDGOALS),all)),)
 ifneq ($(shell pkg-config --exists $(deps_packages) 2>/dev/null && echo there),there)
