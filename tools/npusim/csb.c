@@ -217,8 +217,8 @@ void npusim_write(struct npusim *sim, u32 reg, u32 value)
 		sim_lut_write(lut_of(sim, reg), reg, value);
 	else if (id >= 0)
 		unit_write(sim, (enum sim_unit_id)id, reg, value);
-	else if ((reg & ~(NVDLA_UNIT_BYTES - 1)) == NVDLA_GLB_BASE)
-		sim_glb_write(sim, reg, value);
+	else if (sim_glb_owns(reg))
+		sim_glb_write(&sim->glb, reg, value);
 	else
 		sim->reg[0][reg / 4] = value & sim->mask[reg / 4];
 	/* Nothing but an enable can start an operation. */
@@ -238,7 +238,7 @@ u32 npusim_read(struct npusim *sim, u32 reg)
 		return sim_lut_read(lut_of(sim, reg), reg);
 	if (id >= 0)
 		return unit_read(sim, (enum sim_unit_id)id, reg);
-	if ((reg & ~(NVDLA_UNIT_BYTES - 1)) == NVDLA_GLB_BASE)
-		return sim_glb_read(sim, reg);
+	if (sim_glb_owns(reg))
+		return sim_glb_read(&sim->glb, reg);
 	return sim->reg[0][reg / 4];
 }

@@ -92,7 +92,7 @@ static void happen(struct npusim *sim, struct sim_event *e)
 {
 	switch (e->kind) {
 	case SIM_EVENT_INTR:
-		sim_glb_raise(sim, e->arg);
+		sim_glb_raise(&sim->glb, e->arg);
 		if (sim->event_fn)
 			sim->event_fn(sim->event_context, e->arg, sim->now);
 		break;
@@ -105,10 +105,21 @@ static void happen(struct npusim *sim, struct sim_event *e)
 	}
 }
 
-/* Let the earliest event happen, if it is not after @until. */
+static void take_event(struct npusim *sim, u32 i)
+{
+	struct sim_event e = sim->event[i];
+
+	sim->event[i] = sim->event[--sim->events];
+	sim->now = max(sim->now, e.when);
+	happen(sim, &e);
+}
+
+/*
+ * Let the earliest event happen, if it is not after @until, and the interrupts that come with it:
+ * who looks on learns of them before the next operation is computed.
+ */
 static bool one_event(struct npusim *sim, u64 until)
 {
-	struct sim_event e;
 	u32 i;
 
 	if (!sim->events)
@@ -116,10 +127,13 @@ static bool one_event(struct npusim *sim, u64 until)
 	i = next_event(sim);
 	if (sim->event[i].when > until)
 		return false;
-	e = sim->event[i];
-	sim->event[i] = sim->event[--sim->events];
-	sim->now = max(sim->now, e.when);
-	happen(sim, &e);
+	take_event(sim, i);
+	while (sim->events) {
+		i = next_event(sim);
+		if (sim->event[i].when > sim->now || sim->event[i].kind != SIM_EVENT_INTR)
+			break;
+		take_event(sim, i);
+	}
 	sim_step(sim);
 	return true;
 }
@@ -148,6 +162,11 @@ void npusim_run(struct npusim *sim, u64 cycles)
 	if (check_add_overflow(sim->now, cycles, &until))
 		until = SIM_NEVER - 1;
 	sim_advance(sim, until);
+}
+
+bool npusim_step(struct npusim *sim)
+{
+	return one_event(sim, SIM_NEVER);
 }
 
 bool npusim_wait(struct npusim *sim)

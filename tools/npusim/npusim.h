@@ -77,12 +77,21 @@ void npusim_destroy(struct npusim *sim);
 /* Power-on state: registers, CBUF, pointers, diagnosis; time, counters and guard stay. */
 void npusim_reset(struct npusim *sim);
 
+/* Slower or faster memory, from the next operation on: npusim_options.read_latency. */
+void npusim_set_read_latency(struct npusim *sim, u32 cycles);
+
 /* CSB accesses; @reg is a byte offset in the register file.  A write takes about 4 cycles. */
 void npusim_write(struct npusim *sim, u32 reg, u32 value);
 u32 npusim_read(struct npusim *sim, u32 reg);
 
 /* Let @cycles of virtual time pass. */
 void npusim_run(struct npusim *sim, u64 cycles);
+
+/*
+ * Let time pass until the next thing happens in a unit; false when nothing is pending, as
+ * npusim_idle() says.
+ */
+bool npusim_step(struct npusim *sim);
 
 /*
  * Let time pass until the interrupt pin is high (an unmasked bit of GLB.S_INTR_STATUS).

@@ -35,7 +35,7 @@ void npusim_reset(struct npusim *sim)
 	sim_events_clear(sim);
 	sim->epoch = sim->now;
 	sim_csb_reset(sim);
-	sim_glb_reset(sim);
+	sim_glb_reset(&sim->glb);
 	sim_conv_reset(sim);
 	memset(&sim->sdp_lut, 0, sizeof(sim->sdp_lut));
 	memset(&sim->pdp_left, 0, sizeof(sim->pdp_left));
@@ -54,6 +54,11 @@ int sim_no_memory(struct npusim *sim)
 bool npusim_out_of_memory(const struct npusim *sim)
 {
 	return sim->no_memory;
+}
+
+void npusim_set_read_latency(struct npusim *sim, u32 cycles)
+{
+	sim->options.read_latency = cycles;
 }
 
 void npusim_destroy(struct npusim *sim)

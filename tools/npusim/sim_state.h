@@ -6,6 +6,7 @@
 #ifndef NPUSIM_STATE_H
 #define NPUSIM_STATE_H
 
+#include "glb.h"
 #include "npusim_internal.h"
 
 #define SIM_NEVER UINT64_MAX
@@ -185,8 +186,7 @@ struct npusim {
 	u8 attr[NVDLA_REGS_BYTES / 4]; /* SIM_ATTR_* */
 	u32 mask[NVDLA_REGS_BYTES / 4]; /* bits that hold a field */
 
-	u32 intr_status;
-	u32 intr_mask;
+	struct sim_glb glb;
 
 	struct sim_unit unit[SIM_UNITS];
 	struct sim_event event[SIM_EVENTS_MAX];
@@ -242,12 +242,6 @@ int sim_unit_of(u32 reg); /* enum sim_unit_id, or -1 */
 const struct npusim_regs *sim_unit_start(struct npusim *sim, enum sim_unit_id id);
 /* Enabled in the consumer group and not yet started? */
 bool sim_unit_ready(const struct npusim *sim, enum sim_unit_id id);
-
-/* glb.c */
-void sim_glb_reset(struct npusim *sim);
-void sim_glb_write(struct npusim *sim, u32 reg, u32 value);
-u32 sim_glb_read(struct npusim *sim, u32 reg);
-void sim_glb_raise(struct npusim *sim, u32 bit);
 
 /* dma.c: from begin on, writes are held; they go to memory with commit, or with a DONE event. */
 void sim_writes_begin(struct npusim *sim);
