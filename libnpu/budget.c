@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "budget.h"
+#include "nvdla_budget_rules.h"
 
 #define RECORD_MAGIC 0x4247504eu /* "NPGB" */
 #define RECORD_VERSION 1
@@ -222,6 +223,13 @@ static struct client *find_self(const struct npu_sim_budget *budget, struct reco
 	return NULL;
 }
 
+static u32 own_banks(const struct npu_sim_budget *budget, struct record *record)
+{
+	const struct client *self = find_self(budget, record);
+
+	return self ? self->banks : 0;
+}
+
 static u32 reserved_sum(const struct record *record)
 {
 	u64 sum = 0;
@@ -232,29 +240,30 @@ static u32 reserved_sum(const struct record *record)
 	return (u32)sum; /* at most 64 * 65535 */
 }
 
-/* What this handle may use: see struct npu_device_budget. */
-static u32 available(const struct npu_sim_budget *budget, struct record *record)
+/* A simulated NPU has no bank that went bad. */
+static struct nvdla_budget_state budget_state(const struct record *record)
 {
-	struct client *self = find_self(budget, record);
-	u32 own = self ? self->banks : 0;
-	u32 others = reserved_sum(record) - own;
-	u32 left = others < record->cap ? record->cap - others : 0;
+	struct nvdla_budget_state state = nvdla_budget_state_fresh(record->total);
 
-	return max(left, min(own, record->cap));
+	state.limit = record->cap;
+	state.reserved = reserved_sum(record);
+	return state;
 }
 
 int npu_sim_budget_read(struct npu_sim_budget *budget, struct npu_device_budget *out)
 {
+	struct nvdla_budget_state state;
 	struct record record;
 	int err = lock_record(budget, &record);
 
 	if (err)
 		return err;
 	unlock_record(budget);
-	out->banks_total = record.total;
-	out->banks_cap = record.cap;
-	out->banks_reserved = reserved_sum(&record);
-	out->banks_available = available(budget, &record);
+	state = budget_state(&record);
+	out->banks_total = state.total;
+	out->banks_cap = state.limit;
+	out->banks_reserved = state.reserved;
+	out->banks_available = nvdla_budget_state_available(&state, own_banks(budget, &record));
 	out->sram_bytes = 0;
 	out->generation = record.generation;
 	return 0;
@@ -307,24 +316,26 @@ static struct client *find_free(struct record *record)
 
 static int reserve_locked(struct npu_sim_budget *budget, struct record *record, u32 banks)
 {
+	struct nvdla_budget_state state = budget_state(record);
 	struct client *self = find_self(budget, record);
-	u32 own = self ? self->banks : 0;
-	u32 others = reserved_sum(record) - own;
+	u32 own = own_banks(budget, record);
+	u32 others = state.reserved - own;
+	int changed = nvdla_budget_state_reserve(&state, &own, banks);
 
-	if (banks == own)
+	if (changed < 0)
+		return npu_fail(changed, "cannot reserve %u banks: of %u, others have reserved %u",
+				banks, state.limit, others);
+	if (!changed)
 		return 0;
-	if (banks > own && (others >= record->cap || banks > record->cap - others))
-		return npu_fail(-ENOSPC, "cannot reserve %u banks: of %u, others have reserved %u",
-				banks, record->cap, others);
 	if (!self)
 		self = find_free(record);
 	if (!self)
 		return npu_fail(-EBUSY, "%s: %u clients hold reservations already", budget->path,
 				MAX_CLIENTS);
 	memset(self, 0, sizeof(*self));
-	if (banks) {
+	if (own) {
 		*self = budget->self;
-		self->banks = banks;
+		self->banks = own;
 	}
 	return record_change(budget, record);
 }
@@ -343,17 +354,18 @@ int npu_sim_budget_reserve(struct npu_sim_budget *budget, u32 banks)
 
 int npu_sim_budget_set_cap(struct npu_sim_budget *budget, u32 banks)
 {
+	struct nvdla_budget_state state;
 	struct record record;
-	int err;
+	int err = lock_record(budget, &record);
 
-	if (banks < 1 || banks > budget->total)
-		return npu_fail(-EINVAL, "cannot set %u banks: 1 to %u are possible", banks,
-				budget->total);
-	err = lock_record(budget, &record);
 	if (err)
 		return err;
-	if (record.cap != banks) {
-		record.cap = banks;
+	state = budget_state(&record);
+	err = nvdla_budget_state_set_limit(&state, banks);
+	if (err < 0)
+		npu_fail(err, "cannot set %u banks: 1 to %u are possible", banks, state.total);
+	if (err > 0) {
+		record.cap = state.limit;
 		err = record_change(budget, &record);
 	}
 	unlock_record(budget);
