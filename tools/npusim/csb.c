@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* The register file: configuration ROM, register groups, producer and consumer pointers. */
+#include "nvdla_rom.h"
 #include "sim_state.h"
 
 #define UNIT(name) [SIM_##name] = { #name, NVDLA_##name##_BASE, NVDLA_##name##_D_OP_ENABLE }
@@ -20,54 +21,6 @@ int sim_unit_of(u32 reg)
 		if (sim_unit_info[i].base == (reg & ~(NVDLA_UNIT_BYTES - 1)))
 			return (int)i;
 	return -1;
-}
-
-/* What the ROM says of this configuration where it differs from nv_small, the list's values. */
-static void rom_init(struct npusim *sim)
-{
-	const struct nvdla_config *c = sim->config;
-	const struct {
-		u32 reg;
-		u32 value;
-	} rom[] = {
-		{ NVDLA_CFGROM_CIF_BASE_WIDTH, c->dbb_bytes },
-		{ NVDLA_CFGROM_CIF_BASE_MEM_ADDR_WIDTH,
-		  NVDLA_SET(CFGROM, CIF_BASE_MEM_ADDR_WIDTH, CIF_BASE_MEM_ADDR_WIDTH,
-			    c->address_bits) },
-		{ NVDLA_CFGROM_CDMA_BASE_ATOMIC_C, c->atomic_c },
-		{ NVDLA_CFGROM_CDMA_BASE_ATOMIC_K, c->atomic_k },
-		{ NVDLA_CFGROM_CDMA_BASE_ATOMIC_M, c->atom },
-		{ NVDLA_CFGROM_CDMA_BASE_CBUF_BANK_NUM, c->banks },
-		{ NVDLA_CFGROM_CDMA_BASE_CBUF_BANK_WIDTH, c->entry_bytes },
-		{ NVDLA_CFGROM_CDMA_BASE_CBUF_BANK_DEPTH, c->entries },
-		{ NVDLA_CFGROM_CBUF_BASE_CBUF_BANK_NUM, c->banks },
-		{ NVDLA_CFGROM_CBUF_BASE_CBUF_BANK_WIDTH, c->entry_bytes },
-		{ NVDLA_CFGROM_CBUF_BASE_CBUF_BANK_DEPTH, c->entries },
-		{ NVDLA_CFGROM_CSC_BASE_ATOMIC_C, c->atomic_c },
-		{ NVDLA_CFGROM_CSC_BASE_ATOMIC_K, c->atomic_k },
-		{ NVDLA_CFGROM_CSC_BASE_ATOMIC_M, c->atom },
-		{ NVDLA_CFGROM_CSC_BASE_CBUF_BANK_NUM, c->banks },
-		{ NVDLA_CFGROM_CSC_BASE_CBUF_BANK_WIDTH, c->entry_bytes },
-		{ NVDLA_CFGROM_CSC_BASE_CBUF_BANK_DEPTH, c->entries },
-		{ NVDLA_CFGROM_CMAC_A_BASE_ATOMIC_C, c->atomic_c },
-		{ NVDLA_CFGROM_CMAC_A_BASE_ATOMIC_K, c->atomic_k },
-		{ NVDLA_CFGROM_CMAC_B_BASE_ATOMIC_C, c->atomic_c },
-		{ NVDLA_CFGROM_CMAC_B_BASE_ATOMIC_K, c->atomic_k },
-		{ NVDLA_CFGROM_CACC_BASE_ATOMIC_C, c->atomic_c },
-		{ NVDLA_CFGROM_CACC_BASE_ATOMIC_K, c->atomic_k },
-		{ NVDLA_CFGROM_SDP_RDMA_BASE_ATOMIC_M, c->atom },
-		{ NVDLA_CFGROM_SDP_BS_THROUGHPUT, c->bs_throughput },
-		{ NVDLA_CFGROM_SDP_BN_THROUGHPUT, c->bn_throughput },
-		{ NVDLA_CFGROM_SDP_EW_THROUGHPUT, c->ew_throughput },
-		{ NVDLA_CFGROM_PDP_RDMA_BASE_ATOMIC_M, c->atom },
-		{ NVDLA_CFGROM_PDP_BASE_THROUGHPUT, c->pdp_throughput },
-		{ NVDLA_CFGROM_CDP_RDMA_BASE_ATOMIC_M, c->atom },
-		{ NVDLA_CFGROM_CDP_BASE_THROUGHPUT, c->cdp_throughput },
-	};
-	u32 i;
-
-	for (i = 0; i < ARRAY_SIZE(rom); i++)
-		sim->reg[0][rom[i].reg / 4] = rom[i].value;
 }
 
 void sim_csb_init(struct npusim *sim)
@@ -92,10 +45,13 @@ void sim_csb_reset(struct npusim *sim)
 	u32 i;
 
 	for (i = 0; i < nvdla_reg_count; i++) {
-		sim->reg[0][nvdla_reg_table[i].offset / 4] = nvdla_reg_table[i].reset;
-		sim->reg[1][nvdla_reg_table[i].offset / 4] = nvdla_reg_table[i].reset;
+		const struct nvdla_reg_info *r = &nvdla_reg_table[i];
+		u32 value = r->offset < NVDLA_GLB_BASE ? nvdla_rom_value(sim->config, r->offset)
+						       : r->reset;
+
+		sim->reg[0][r->offset / 4] = value;
+		sim->reg[1][r->offset / 4] = value;
 	}
-	rom_init(sim);
 	memset(sim->unit, 0, sizeof(sim->unit));
 }
 
