@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Priorities: what CONTEXT takes from whom, and that a client of higher priority waits for the task
+ * that runs and at most one more.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "lib.h"
+
+static int context(int fd, u32 op, u64 *value)
+{
+	struct drm_nvdla_context context = { .op = op, .value = *value };
+	int err = guest_ioctl(fd, DRM_IOCTL_NVDLA_CONTEXT, &context);
+
+	*value = context.value;
+	return err;
+}
+
+static int set_priority(int fd, u64 priority)
+{
+	return context(fd, DRM_NVDLA_CONTEXT_SET, &priority);
+}
+
+static u64 get_priority(int fd)
+{
+	u64 value = 99;
+
+	return context(fd, DRM_NVDLA_CONTEXT_GET, &value) ? 100 : value;
+}
+
+static void check_values(void)
+{
+	int fd = guest_open(), status;
+	u64 p;
+
+	tap(get_priority(fd) == DRM_NVDLA_PRIORITY_NORMAL, "a client begins at normal priority");
+	for (p = DRM_NVDLA_PRIORITY_LOW; p <= DRM_NVDLA_PRIORITY_HIGH; p++)
+		tap(!set_priority(fd, p) && get_priority(fd) == p, "priority %llu is set",
+		    (unsigned long long)p);
+	tap(set_priority(fd, 3) == -EINVAL && set_priority(fd, 1ull << 32) == -EINVAL &&
+		    get_priority(fd) == DRM_NVDLA_PRIORITY_HIGH,
+	    "others are refused");
+	set_priority(fd, DRM_NVDLA_PRIORITY_NORMAL);
+	if (!fork()) {
+		int err = setgid(65534) || setuid(65534) ? -1 : 0;
+
+		_exit(err ? 1 : -set_priority(fd, DRM_NVDLA_PRIORITY_HIGH));
+	}
+	NEED(wait(&status) > 0 && WIFEXITED(status), "a process without privileges ran");
+	tap(WEXITSTATUS(status) == EACCES, "high priority asks for a capability: %s",
+	    strerror(WEXITSTATUS(status)));
+	if (!fork()) {
+		int err = setgid(65534) || setuid(65534) ? 1 : 0;
+
+		_exit(err ? 1 : -set_priority(fd, DRM_NVDLA_PRIORITY_LOW));
+	}
+	NEED(wait(&status) > 0, "another ran");
+	tap(!status && get_priority(fd) == DRM_NVDLA_PRIORITY_LOW, "low priority does not");
+	close(fd);
+}
+
+/* Tasks of others that began between a job's submission and its own first task. */
+static void check_wait(u64 low, u64 high)
+{
+	static const struct guest_work_shape many = { .tasks = 30 }, one = { .tasks = 1 };
+	enum { TASK_MS = 60, TRIES = 3 };
+	int background = guest_open(), urgent = guest_open();
+	struct guest_work work[2], quick;
+	const struct drm_nvdla_job_result *r;
+	u32 i, worst = 0, right = 0;
+
+	NEED(!set_priority(background, low) && !set_priority(urgent, high), "priorities are set");
+	for (i = 0; i < 2; i++)
+		guest_work_new(background, &many, &work[i]);
+	guest_work_new(urgent, &one, &quick);
+	tap(work[0].segments == many.tasks, "thirty tasks are %u segments", work[0].segments);
+	r = quick.result.data;
+	for (i = 0; i < TRIES; i++) {
+		u64 submitted;
+		u32 waited;
+
+		guest_work_fill(&work[0], i);
+		guest_work_fill(&work[1], i);
+		guest_work_fill(&quick, i);
+		guest_fault(NVDLA_PCI_FAULT_SLOW_TASKS, TASK_MS);
+		NEED(!guest_work_submit(&work[0]) && !guest_work_submit(&work[1]),
+		     "background work is accepted");
+		guest_sleep_ms(TASK_MS * 2 + TASK_MS / 2 + i * 7);
+		submitted = guest_now_ns();
+		NEED(!guest_work_submit(&quick), "urgent work is accepted");
+		right += !guest_work_wait(&quick, 20000) && guest_work_right(&quick);
+		guest_fault(NVDLA_PCI_FAULT_NONE, 0);
+		/* Whole tasks that fit into the time; half a task is for the machine's own delays. */
+		waited = (u32)((r->start_ns - submitted + TASK_MS * 500000ull) /
+			       (TASK_MS * 1000000ull));
+		printf("# waited %llu us, %u tasks\n",
+		       (unsigned long long)(r->start_ns - submitted) / 1000, waited);
+		worst = max(worst, waited);
+		right += !guest_work_wait(&work[0], 20000) && guest_work_right(&work[0]);
+		right += !guest_work_wait(&work[1], 20000) && guest_work_right(&work[1]);
+	}
+	tap(right == 3 * TRIES, "all results are right");
+	tap(worst <= 2, "priority %llu waits for at most two tasks of priority %llu: %u",
+	    (unsigned long long)high, (unsigned long long)low, worst);
+	for (i = 0; i < 2; i++)
+		guest_work_free(&work[i]);
+	guest_work_free(&quick);
+	close(background);
+	close(urgent);
+}
+
+/* Jobs of one client run in the order of their submission, whatever their length. */
+static void check_fifo(void)
+{
+	static const struct guest_work_shape one = { .tasks = 1 }, ten = { .tasks = 10 };
+	struct guest_work work[6];
+	int fd = guest_open();
+	bool ordered = true;
+	u32 i;
+
+	for (i = 0; i < 6; i++) {
+		guest_work_new(fd, i & 1 ? &one : &ten, &work[i]);
+		guest_work_fill(&work[i], i);
+	}
+	for (i = 0; i < 6; i++)
+		NEED(!guest_work_submit(&work[i]), "work is accepted");
+	for (i = 0; i < 6; i++)
+		ordered = !guest_work_wait(&work[i], 20000) && guest_work_right(&work[i]) &&
+			  ordered;
+	for (i = 0; i < 5; i++) {
+		const struct drm_nvdla_job_result *a = work[i].result.data,
+						  *b = work[i + 1].result.data;
+
+		ordered = ordered && a->end_ns <= b->end_ns && a->start_ns <= b->start_ns;
+	}
+	tap(ordered, "six jobs of one client run in their order");
+	for (i = 0; i < 6; i++)
+		guest_work_free(&work[i]);
+	close(fd);
+}
+
+int main(void)
+{
+	check_values();
+	check_fifo();
+	check_wait(DRM_NVDLA_PRIORITY_NORMAL, DRM_NVDLA_PRIORITY_HIGH);
+	check_wait(DRM_NVDLA_PRIORITY_LOW, DRM_NVDLA_PRIORITY_NORMAL);
+	check_wait(DRM_NVDLA_PRIORITY_LOW, DRM_NVDLA_PRIORITY_HIGH);
+	return tap_end();
+}
