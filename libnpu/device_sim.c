@@ -9,9 +9,9 @@
 #include <stdlib.h>
 
 #include "budget.h"
+#include "chain_run.h"
 #include "internal.h"
 #include "npusim.h"
-#include "nvdla_sequence.h"
 #include "record.h"
 
 #define PREFIX "sim"
@@ -203,7 +203,12 @@ static int sim_start(struct sim_device *sim)
 {
 	const struct npusim_options options = { .config = sim->base.config };
 	const struct npusim_memory memory = { sim, sim_read, sim_write, sim_map };
-	const struct nvdla_io io = { sim, reg_read, reg_write, hw_reset };
+	const struct nvdla_io io = {
+		.context = sim,
+		.read = reg_read,
+		.write = reg_write,
+		.reset = hw_reset,
+	};
 	int err;
 
 	sim->sim = npusim_create(&options, &memory);
@@ -272,7 +277,8 @@ static int sim_reservation(struct npu_device *device, unsigned index, struct npu
 
 /* ---- buffers ---- */
 
-static int sim_buffer_create(struct npu_device *device, size_t bytes, struct npu_buffer *buffer)
+static int sim_buffer_create(struct npu_device *device, size_t bytes, enum npu_buffer_use use,
+			     struct npu_buffer *buffer)
 {
 	size_t rounded;
 
@@ -420,28 +426,28 @@ static int check_fault(struct sim_device *sim)
 }
 
 /* Interrupt after interrupt until the chain is done; the device is reset when it fails. */
-static int run_to_end(struct sim_device *sim, struct nvdla_sequence *seq, int state)
+static int run_to_end(struct sim_device *sim, struct chain_run *run, int state)
 {
 	int err = 0;
 
-	while (state == NVDLA_SEQ_RUNNING && !err) {
+	while (state == CHAIN_RUN_GOES_ON && !err) {
 		bool came = npusim_wait(sim->sim);
 
 		if (npusim_out_of_memory(sim->sim))
 			err = npu_fail(-ENOMEM, "%s: out of memory for task %u of the chain",
-				       sim->base.name, seq->completed);
+				       sim->base.name, chain_run_completed(run));
 		else if (!came)
 			err = npu_fail(-EIO, "%s: task %u of the chain hangs: %s", sim->base.name,
-				       seq->completed, npusim_diagnosis(sim->sim));
+				       chain_run_completed(run), npusim_diagnosis(sim->sim));
 		else
-			state = nvdla_sequence_interrupt(seq);
+			state = chain_run_interrupt(run);
 		if (!err)
 			err = check_fault(sim);
 	}
 	if (!err && state < 0)
 		err = npu_fail(-EIO, "%s: %s", sim->base.name, strerror(-state));
 	if (err)
-		nvdla_sequence_abort(seq);
+		chain_run_abort(run);
 	return err;
 }
 
@@ -466,7 +472,7 @@ static int submit_locked(struct sim_device *sim, struct sim_chain *chain,
 {
 	u64 base[NVDLA_CHAIN_MAX_REGIONS];
 	struct npu_device_budget budget;
-	struct nvdla_sequence seq;
+	struct chain_run run;
 	int err, state;
 	u64 start;
 
@@ -485,12 +491,12 @@ static int submit_locked(struct sim_device *sim, struct sim_chain *chain,
 	npusim_clear_counters(sim->sim);
 	npu_record_chain(sim->recording, &chain->chain, region, base);
 	start = npusim_now(sim->sim);
-	state = nvdla_sequence_start(&seq, &sim->hw, &chain->chain, base, NULL, NULL, false);
-	err = run_to_end(sim, &seq, state);
+	state = chain_run_start(&run, &sim->hw, &chain->chain, base, false);
+	err = run_to_end(sim, &run, state);
 	if (err)
 		return err;
 	npu_record_results(sim->recording, &chain->chain, region, base);
-	fill_stats(sim, start, seq.writes, stats);
+	fill_stats(sim, start, run.writes, stats);
 	return 0;
 }
 
@@ -544,4 +550,4 @@ static const struct npu_device_ops sim_ops = {
 	.record_end = sim_record_end,
 };
 
-const struct npu_device_kind npu_device_sim = { PREFIX, sim_name, sim_open };
+const struct npu_device_kind npu_device_sim = { { PREFIX }, sim_name, sim_open };

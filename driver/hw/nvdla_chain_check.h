@@ -15,6 +15,11 @@
 #include "nvdla_regs.h"
 #include "nvdla_surface.h"
 
+#define NVDLA_CHAIN_NO_TASK 0xffffffffu
+#define NVDLA_CHAIN_NO_REG 0xffffffffu
+
+#define NVDLA_LUT_TABLES 2 /* of SDP and of CDP: LE and LO */
+
 /* struct nvdla_chain_task_info.flags */
 #define NVDLA_TASK_OVERLAPS (1u << 0) /* may run together with the task before it */
 #define NVDLA_TASK_REUSES (1u << 1) /* needs what the task before it left in CBUF */
@@ -30,6 +35,8 @@
  * @kind: enum nvdla_chain_kind
  * @flags: NVDLA_TASK_*
  * @label: as in the stream
+ * @table_task: with NVDLA_TASK_LUT: the task whose copy of table LE and of LO its unit must hold
+ *	(itself or an earlier one); NVDLA_CHAIN_NO_TASK: none
  * @weight_entries: CBUF entries of its weights
  * @weight_need: weight entries that must be free or its own for it to run
  * @data_banks, @weight_banks: claim on CBUF; 0: none
@@ -41,6 +48,7 @@ struct nvdla_chain_task_info {
 	u32 kind;
 	u32 flags;
 	u32 label;
+	u32 table_task[NVDLA_LUT_TABLES];
 	u32 weight_entries;
 	u32 weight_need;
 	u16 data_banks;
@@ -106,9 +114,6 @@ struct nvdla_chain_error {
 	u64 value;
 	u64 limit;
 };
-
-#define NVDLA_CHAIN_NO_TASK 0xffffffffu
-#define NVDLA_CHAIN_NO_REG 0xffffffffu
 
 /**
  * nvdla_chain_storage_bytes() - storage that nvdla_chain_validate() needs for a stream

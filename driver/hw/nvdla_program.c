@@ -130,8 +130,30 @@ static u32 write_table(const struct nvdla_io *io, u32 access_cfg, u32 access_dat
 	return 1 + count;
 }
 
-u32 nvdla_program_lut(const struct nvdla_io *io, const struct nvdla_chain *chain, u32 task,
-		      struct nvdla_shadow *shadow)
+u32 nvdla_program_table(const struct nvdla_io *io, const struct nvdla_chain *chain, u32 task,
+			u32 table)
+{
+	bool cdp = chain->task[task].kind == NVDLA_CHAIN_CDP;
+	const u8 *found = NULL;
+	struct nvdla_task_view v;
+	u32 i;
+
+	nvdla_view_open(&v, chain, task);
+	for (i = 0; i < v.lut_count; i++) {
+		const u8 *lut = v.luts + i * sizeof(struct nvdla_chain_lut);
+
+		/* The last one counts where a task brings a table twice. */
+		if (nvdla_le32(lut + offsetof(struct nvdla_chain_lut, table)) == table)
+			found = lut;
+	}
+	if (!found)
+		return 0;
+	return write_table(io, cdp ? NVDLA_CDP_S_LUT_ACCESS_CFG : NVDLA_SDP_S_LUT_ACCESS_CFG,
+			   cdp ? NVDLA_CDP_S_LUT_ACCESS_DATA : NVDLA_SDP_S_LUT_ACCESS_DATA, found);
+}
+
+u32 nvdla_program_lut_regs(const struct nvdla_io *io, const struct nvdla_chain *chain, u32 task,
+			   struct nvdla_shadow *shadow)
 {
 	bool cdp = chain->task[task].kind == NVDLA_CHAIN_CDP;
 	u32 unit = cdp ? NVDLA_UNIT_CDP : NVDLA_UNIT_SDP;
@@ -139,11 +161,6 @@ u32 nvdla_program_lut(const struct nvdla_io *io, const struct nvdla_chain *chain
 	u32 i, last = 0, writes = 0;
 
 	nvdla_view_open(&v, chain, task);
-	for (i = 0; i < v.lut_count; i++)
-		writes += write_table(
-			io, cdp ? NVDLA_CDP_S_LUT_ACCESS_CFG : NVDLA_SDP_S_LUT_ACCESS_CFG,
-			cdp ? NVDLA_CDP_S_LUT_ACCESS_DATA : NVDLA_SDP_S_LUT_ACCESS_DATA,
-			v.luts + i * sizeof(struct nvdla_chain_lut));
 	for (i = 0; i < nvdla_field_rule_count; i++) {
 		u32 reg = nvdla_field_rules[i].reg;
 

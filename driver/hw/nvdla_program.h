@@ -15,12 +15,15 @@
  * @write: write it
  * @reset: hardware reset: all register groups, pointers and the CBUF; NULL where there is none.
  *         Return 0 or a negative error.
+ * @flush: called when a burst of writes is complete, where @write only collects them (@read must
+ *         then send them first); NULL where each write goes out by itself
  */
 struct nvdla_io {
 	void *context;
 	u32 (*read)(void *context, u32 reg);
 	void (*write)(void *context, u32 reg, u32 value);
 	int (*reset)(void *context);
+	void (*flush)(void *context);
 };
 
 #define NVDLA_SHADOW_REGS 64 /* more words than any unit has registers */
@@ -57,12 +60,22 @@ u32 nvdla_program_task(const struct nvdla_io *io, const struct nvdla_chain *chai
 		       u32 groups, const u64 *region_base, struct nvdla_shadow *shadow);
 
 /**
- * nvdla_program_lut() - write the look-up table registers and contents that a task brings
+ * nvdla_program_table() - write the contents of one look-up table
+ * @task: that brings it in the stream
+ * @table: 0 LE, 1 LO, of the unit that the task's tables are for
  *
  * They are not doubled: the unit must be idle.  Return: number of register writes.
  */
-u32 nvdla_program_lut(const struct nvdla_io *io, const struct nvdla_chain *chain, u32 task,
-		      struct nvdla_shadow *shadow);
+u32 nvdla_program_table(const struct nvdla_io *io, const struct nvdla_chain *chain, u32 task,
+			u32 table);
+
+/**
+ * nvdla_program_lut_regs() - write the registers that say how a task uses the look-up tables
+ *
+ * Likewise.
+ */
+u32 nvdla_program_lut_regs(const struct nvdla_io *io, const struct nvdla_chain *chain, u32 task,
+			   struct nvdla_shadow *shadow);
 
 /**
  * nvdla_program_enable() - start a programmed task: consumers before producers

@@ -23,15 +23,23 @@ static void hw_write(struct nvdla_hw *hw, u32 reg, u32 value)
 	hw->writes++;
 }
 
+static void hw_flush(const struct nvdla_hw *hw)
+{
+	if (hw->io.flush)
+		hw->io.flush(hw->io.context);
+}
+
 /* Bring the state to what a reset leaves. */
 static void forget(struct nvdla_hw *hw)
 {
 	nvdla_shadow_clear(&hw->shadow);
+	memset(hw->table, 0, sizeof(hw->table));
 	hw->groups = 0;
 	hw->leaked_entries = 0;
 	hw->flushed = false;
 	hw_write(hw, NVDLA_GLB_S_INTR_MASK, QUIET_INTERRUPTS);
 	hw_write(hw, NVDLA_GLB_S_INTR_STATUS, 0xffffffff);
+	hw_flush(hw);
 }
 
 int nvdla_hw_reset(struct nvdla_hw *hw)
@@ -59,21 +67,27 @@ int nvdla_hw_init(struct nvdla_hw *hw, const struct nvdla_io *io, const struct n
 	return 0;
 }
 
-static const struct nvdla_chain_task_info *task_info(const struct nvdla_sequence *seq, u32 task)
+static struct nvdla_hw_task *in_flight(struct nvdla_hw *hw, u32 number)
 {
-	return &seq->chain->task[task];
+	return &hw->task[number % NVDLA_GROUPS];
 }
 
-static void report(struct nvdla_sequence *seq, u32 task, enum nvdla_sequence_event event)
+static const struct nvdla_chain_task_info *task_info(const struct nvdla_hw_task *t)
 {
-	if (seq->ops && seq->ops->event)
-		seq->ops->event(seq->context, task, event);
+	return &t->segment->chain->task[t->task];
 }
 
-static void count_writes(struct nvdla_sequence *seq, u32 writes)
+static void report(struct nvdla_hw *hw, const struct nvdla_hw_task *t,
+		   enum nvdla_sequence_event event)
 {
-	seq->writes += writes;
-	seq->hw->writes += writes;
+	if (hw->event)
+		hw->event(hw, t->segment, t->task, event);
+}
+
+static void count_writes(struct nvdla_hw *hw, const struct nvdla_hw_task *t, u32 writes)
+{
+	t->segment->writes += writes;
+	hw->writes += writes;
 }
 
 /* The status bits that a task waits for, in the register groups that it uses. */
@@ -95,17 +109,42 @@ static u32 pending_bits(const struct nvdla_chain_task_info *info, u32 groups)
 	return bits;
 }
 
-/* Write the next task's registers into the groups that its units use next. */
-static void program_next(struct nvdla_sequence *seq)
+/* Write a task's registers into the groups that its units use next. */
+static void program(struct nvdla_hw *hw, struct nvdla_hw_task *t)
 {
-	struct nvdla_hw *hw = seq->hw;
-	u32 task = seq->programmed++;
-	u32 groups = hw->groups;
+	t->groups = hw->groups;
+	count_writes(hw, t,
+		     nvdla_program_task(&hw->io, t->segment->chain, t->task, t->groups,
+					t->segment->region_base, &hw->shadow));
+	hw->groups ^= task_info(t)->units;
+}
 
-	count_writes(seq, nvdla_program_task(&hw->io, seq->chain, task, groups, seq->region_base,
-					     &hw->shadow));
-	seq->groups[task & 1] = groups;
-	hw->groups ^= task_info(seq, task)->units;
+/* The first segment in flight that has tasks to program. */
+static struct nvdla_segment *unprogrammed(const struct nvdla_hw *hw)
+{
+	u32 i;
+
+	for (i = 0; i < NVDLA_SEGMENTS; i++)
+		if (hw->segment[i] && hw->segment[i]->programmed < hw->segment[i]->count)
+			return hw->segment[i];
+	return NULL;
+}
+
+static bool program_next(struct nvdla_hw *hw)
+{
+	struct nvdla_hw_task *t = in_flight(hw, hw->programmed);
+	struct nvdla_segment *segment = unprogrammed(hw);
+
+	if (!segment || hw->programmed - hw->completed == NVDLA_GROUPS)
+		return false;
+	*t = (struct nvdla_hw_task){
+		.segment = segment,
+		.task = segment->first + segment->programmed,
+	};
+	program(hw, t);
+	segment->programmed++;
+	hw->programmed++;
+	return true;
 }
 
 /* After a reset CBUF flushes itself; a convolution must wait for it. */
@@ -120,209 +159,207 @@ static int wait_flush(struct nvdla_hw *hw)
 }
 
 /*
- * Would the weight banks last from this task on until the next one that may follow a reset?
- * What one task releases counts as lost for those behind it.
+ * Would the weight banks last for the rest of the segment, in which no reset may come?  What one
+ * task releases counts as lost for those behind it.
  */
-static bool weights_last(const struct nvdla_sequence *seq, u32 task)
+static bool weights_last(const struct nvdla_hw *hw, const struct nvdla_hw_task *t)
 {
-	u32 leaked = seq->hw->leaked_entries;
+	const struct nvdla_segment *segment = t->segment;
+	u32 task, leaked = hw->leaked_entries;
 
-	do {
-		const struct nvdla_chain_task_info *info = task_info(seq, task);
+	for (task = t->task; task < segment->first + segment->count; task++) {
+		const struct nvdla_chain_task_info *info = &segment->chain->task[task];
 
 		if (info->kind != NVDLA_CHAIN_CONV)
 			continue;
-		if (leaked + info->weight_need > (u32)info->weight_banks * seq->hw->config->entries)
+		if (leaked + info->weight_need > (u32)info->weight_banks * hw->config->entries)
 			return false;
 		if (!(info->flags & NVDLA_TASK_KEEPS_WEIGHTS))
 			leaked += info->weight_entries;
-	} while (++task < seq->chain->task_count &&
-		 (task_info(seq, task)->flags & NVDLA_TASK_REUSES));
+	}
 	return true;
-}
-
-/* After a reset in the midst of a chain: the look-up tables as the tasks before left them. */
-static void reload_tables(struct nvdla_sequence *seq, u32 task)
-{
-	struct nvdla_hw *hw = seq->hw;
-	u32 i;
-
-	for (i = 0; i < task; i++)
-		if (task_info(seq, i)->flags & NVDLA_TASK_LUT)
-			count_writes(seq, nvdla_program_lut(&hw->io, seq->chain, i, &hw->shadow));
 }
 
 /*
  * Clock-gated silicon loses weight entries that are released while no further convolution is
  * queued.  Before they are all gone, reset, where nothing runs and nothing in CBUF is needed.
  */
-static int mend_leak(struct nvdla_sequence *seq, u32 task)
+static int mend_leak(struct nvdla_hw *hw, const struct nvdla_hw_task *t)
 {
-	struct nvdla_hw *hw = seq->hw;
+	u32 number;
 	int err;
 
 	if (!(hw->config->quirks & NVDLA_QUIRK_LEAKED_WEIGHTS) || !hw->leaked_entries ||
-	    task != seq->completed || (task_info(seq, task)->flags & NVDLA_TASK_REUSES) ||
-	    weights_last(seq, task))
+	    nvdla_hw_running(hw) || t->task != t->segment->first || weights_last(hw, t))
 		return 0;
 	err = nvdla_hw_reset(hw);
 	if (err == -EOPNOTSUPP)
 		return 0; /* it may last; if not, the caller's time-out tells */
 	if (err)
 		return err;
-	reload_tables(seq, task);
-	seq->programmed = task;
-	program_next(seq);
+	for (number = hw->enabled; number != hw->programmed; number++)
+		program(hw, in_flight(hw, number));
 	return 0;
 }
 
-static void count_leak(struct nvdla_sequence *seq, u32 task)
+static void count_leak(struct nvdla_hw *hw, const struct nvdla_hw_task *t)
 {
-	const struct nvdla_chain_task_info *info = task_info(seq, task);
+	const struct nvdla_chain_task_info *info = task_info(t);
 	u32 next;
 
 	if (info->kind != NVDLA_CHAIN_CONV || (info->flags & NVDLA_TASK_KEEPS_WEIGHTS))
 		return;
-	for (next = task + 1; next < seq->enabled; next++)
-		if (task_info(seq, next)->kind == NVDLA_CHAIN_CONV)
+	for (next = hw->completed; next != hw->enabled; next++)
+		if (task_info(in_flight(hw, next))->kind == NVDLA_CHAIN_CONV)
 			return;
-	seq->hw->leaked_entries += info->weight_entries;
+	hw->leaked_entries += info->weight_entries;
 }
 
-static int enable_next(struct nvdla_sequence *seq)
+/*
+ * Look-up tables exist once and outlive a segment.  Those of this run of this chain are loaded where
+ * the unit holds others: those of another chain, or none after a reset.
+ */
+static void load_tables(struct nvdla_hw *hw, const struct nvdla_hw_task *t)
 {
-	struct nvdla_hw *hw = seq->hw;
-	u32 task = seq->enabled;
-	const struct nvdla_chain_task_info *info = task_info(seq, task);
-	u32 groups;
+	const struct nvdla_chain_task_info *info = task_info(t);
+	struct nvdla_hw_table *held = hw->table[info->kind == NVDLA_CHAIN_CDP];
+	u32 i;
+
+	for (i = 0; i < NVDLA_LUT_TABLES; i++) {
+		u32 task = info->table_task[i];
+
+		if (task == NVDLA_CHAIN_NO_TASK ||
+		    (held[i].run == t->segment->run && held[i].task == task))
+			continue;
+		count_writes(hw, t, nvdla_program_table(&hw->io, t->segment->chain, task, i));
+		held[i] = (struct nvdla_hw_table){ .run = t->segment->run, .task = task };
+	}
+	count_writes(hw, t,
+		     nvdla_program_lut_regs(&hw->io, t->segment->chain, t->task, &hw->shadow));
+}
+
+static int enable_next(struct nvdla_hw *hw)
+{
+	struct nvdla_hw_task *t = in_flight(hw, hw->enabled);
+	const struct nvdla_chain_task_info *info = task_info(t);
 	int err;
 
 	if (info->kind == NVDLA_CHAIN_CONV) {
-		err = mend_leak(seq, task);
+		err = mend_leak(hw, t);
 		if (!err)
 			err = wait_flush(hw);
 		if (err)
 			return err;
 	}
-	groups = seq->groups[task & 1];
 	if (info->flags & NVDLA_TASK_LUT)
-		count_writes(seq, nvdla_program_lut(&hw->io, seq->chain, task, &hw->shadow));
-	seq->pending[task & 1] = pending_bits(info, groups);
-	seq->enabled++;
-	report(seq, task, NVDLA_SEQ_TASK_ENABLED);
-	count_writes(seq, nvdla_program_enable(&hw->io, seq->chain, task, groups, &hw->shadow));
+		load_tables(hw, t);
+	t->pending = pending_bits(info, t->groups);
+	t->segment->enabled++;
+	hw->enabled++;
+	report(hw, t, NVDLA_SEQ_TASK_ENABLED);
+	count_writes(hw, t,
+		     nvdla_program_enable(&hw->io, t->segment->chain, t->task, t->groups,
+					  &hw->shadow));
 	return 0;
 }
 
-/* May the next programmed task be enabled beside what runs? */
-static bool may_enable(const struct nvdla_sequence *seq)
+/* May the next programmed task be enabled, alone or beside what runs? */
+static bool may_enable(struct nvdla_hw *hw)
 {
-	if (seq->enabled == seq->programmed)
+	const struct nvdla_hw_task *next = in_flight(hw, hw->enabled), *last;
+
+	if (hw->enabled == hw->programmed)
 		return false;
-	if (seq->enabled == seq->completed)
+	if (!nvdla_hw_running(hw))
 		return true;
-	return !seq->serial && (task_info(seq, seq->enabled)->flags & NVDLA_TASK_OVERLAPS);
+	last = in_flight(hw, hw->enabled - 1);
+	return next->segment->run == last->segment->run && next->task == last->task + 1 &&
+	       !next->segment->serial && (task_info(next)->flags & NVDLA_TASK_OVERLAPS);
 }
 
 /* Keep the two register groups busy. */
-static int advance(struct nvdla_sequence *seq)
+static int advance(struct nvdla_hw *hw)
 {
-	const u32 count = seq->chain->task_count;
-	int err;
+	int err = 0;
 
-	for (;;) {
-		if (may_enable(seq)) {
-			err = enable_next(seq);
-			if (err)
-				return err;
-		} else if (seq->programmed < count && seq->programmed - seq->completed < 2) {
-			program_next(seq);
-		} else {
-			return seq->completed == count ? NVDLA_SEQ_DONE : NVDLA_SEQ_RUNNING;
-		}
+	while (!err) {
+		if (may_enable(hw))
+			err = enable_next(hw);
+		else if (!program_next(hw))
+			break;
 	}
+	hw_flush(hw);
+	return err;
 }
 
-static bool touches(const struct nvdla_chain_region *r)
+int nvdla_sequence_push(struct nvdla_hw *hw, struct nvdla_segment *segment)
 {
-	return r->ports != 0;
-}
+	u32 i = 0;
 
-static u64 region_end(const struct nvdla_chain_region *r)
-{
-	return max(r->read_end, r->write_end);
-}
-
-/* Does what the chain writes to region @a lie in memory that it also knows as region @b? */
-static bool aliases(const struct nvdla_sequence *seq, u32 a, u32 b)
-{
-	const struct nvdla_chain_region *ra = &seq->chain->region[a];
-	const struct nvdla_chain_region *rb = &seq->chain->region[b];
-
-	if (ra->write_start == ra->write_end || !touches(rb))
-		return false;
-	return seq->region_base[a] + ra->write_start < seq->region_base[b] + region_end(rb) &&
-	       seq->region_base[b] < seq->region_base[a] + ra->write_end;
-}
-
-static int bind_regions(struct nvdla_sequence *seq, const u64 *region_base)
-{
-	const struct nvdla_chain *chain = seq->chain;
-	u32 i, k;
-	u64 end;
-
-	for (i = 0; i < chain->region_count; i++) {
-		seq->region_base[i] = region_base[i];
-		if (!touches(&chain->region[i]))
-			continue;
-		if ((region_base[i] & (chain->alignment - 1)) ||
-		    check_add_overflow(region_base[i], region_end(&chain->region[i]), &end) ||
-		    end > nvdla_address_limit(chain->config))
-			return -EINVAL;
-	}
-	for (i = 0; i < chain->region_count; i++)
-		for (k = 0; k < chain->region_count; k++)
-			if (i != k && aliases(seq, i, k))
-				seq->serial = true;
-	return 0;
-}
-
-int nvdla_sequence_start(struct nvdla_sequence *seq, struct nvdla_hw *hw,
-			 const struct nvdla_chain *chain, const u64 *region_base,
-			 const struct nvdla_sequence_ops *ops, void *context, bool serial)
-{
-	int err;
-
-	memset(seq, 0, sizeof(*seq));
-	seq->hw = hw;
-	seq->chain = chain;
-	seq->ops = ops;
-	seq->context = context;
-	seq->serial = serial;
-	if (chain->config != hw->config)
+	if (segment->chain->config != hw->config)
 		return -EINVAL;
-	err = bind_regions(seq, region_base);
-	return err ? err : advance(seq);
+	while (i < NVDLA_SEGMENTS && hw->segment[i])
+		i++;
+	if (i == NVDLA_SEGMENTS)
+		return -EBUSY;
+	hw->segment[i] = segment;
+	return advance(hw);
 }
 
-int nvdla_sequence_interrupt(struct nvdla_sequence *seq)
+/* The oldest task is done. */
+static void complete(struct nvdla_hw *hw)
 {
-	u32 status = hw_read(seq->hw, NVDLA_GLB_S_INTR_STATUS);
+	struct nvdla_hw_task *t = in_flight(hw, hw->completed);
+
+	t->segment->completed++;
+	hw->completed++;
+	count_leak(hw, t);
+	report(hw, t, NVDLA_SEQ_TASK_DONE);
+}
+
+/* Moves the segments that are done to @done. */
+static void collect(struct nvdla_hw *hw, struct nvdla_segment *done[NVDLA_SEGMENTS])
+{
+	u32 i, left = 0, count = 0;
+
+	for (i = 0; i < NVDLA_SEGMENTS; i++) {
+		struct nvdla_segment *segment = hw->segment[i];
+
+		hw->segment[i] = NULL;
+		done[i] = NULL;
+		if (segment && segment->completed == segment->count)
+			done[count++] = segment;
+		else if (segment)
+			hw->segment[left++] = segment;
+	}
+}
+
+int nvdla_sequence_interrupt(struct nvdla_hw *hw, struct nvdla_segment *done[NVDLA_SEGMENTS])
+{
+	u32 status = hw_read(hw, NVDLA_GLB_S_INTR_STATUS);
+	u32 i;
 
 	if (status)
-		hw_write(seq->hw, NVDLA_GLB_S_INTR_STATUS, status);
-	seq->pending[0] &= ~status;
-	seq->pending[1] &= ~status;
-	while (seq->completed < seq->enabled && !seq->pending[seq->completed & 1]) {
-		u32 task = seq->completed++;
-
-		count_leak(seq, task);
-		report(seq, task, NVDLA_SEQ_TASK_DONE);
-	}
-	return advance(seq);
+		hw_write(hw, NVDLA_GLB_S_INTR_STATUS, status);
+	for (i = 0; i < NVDLA_GROUPS; i++)
+		hw->task[i].pending &= ~status;
+	while (nvdla_hw_running(hw) && !in_flight(hw, hw->completed)->pending)
+		complete(hw);
+	collect(hw, done);
+	return advance(hw);
 }
 
-int nvdla_sequence_abort(struct nvdla_sequence *seq)
+int nvdla_sequence_abort(struct nvdla_hw *hw, struct nvdla_segment *lost[NVDLA_SEGMENTS])
 {
-	return nvdla_hw_reset(seq->hw);
+	u32 i;
+
+	for (i = 0; i < NVDLA_SEGMENTS; i++) {
+		lost[i] = hw->segment[i];
+		hw->segment[i] = NULL;
+		if (lost[i] && !lost[i]->enabled)
+			lost[i]->programmed = 0;
+	}
+	hw->enabled = hw->programmed;
+	hw->completed = hw->programmed;
+	return nvdla_hw_reset(hw);
 }

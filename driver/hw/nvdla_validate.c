@@ -9,13 +9,13 @@
 #define ROUND_UP_8(x) (((x) + 7) & ~(size_t)7)
 
 /* The entries of look-up tables LE and LO. */
-static const u32 lut_entries[] = { 65, 257 };
+static const u32 lut_entries[NVDLA_LUT_TABLES] = { 65, 257 };
 
 /* What is carried from task to task of a chain; too large for a kernel's stack. */
 struct walk {
 	struct nvdla_chain *chain;
 	struct nvdla_conv_state conv;
-	u32 tables; /* bit (2 * CDP + table): loaded in this chain */
+	u32 table_task[2][NVDLA_LUT_TABLES]; /* of SDP and CDP: who loaded it last in this chain */
 	u32 last_done; /* of the task before */
 	struct nvdla_access_list
 		list[2]; /* DMA of this task and the one before, by number modulo 2 */
@@ -292,8 +292,8 @@ static int check_luts(const struct nvdla_task_view *v, struct walk *w,
 {
 	bool cdp = v->kind == NVDLA_CHAIN_CDP, uses = nvdla_view_uses_lut(v);
 	u32 access = cdp ? NVDLA_CDP_S_LUT_ACCESS_CFG : NVDLA_SDP_S_LUT_ACCESS_CFG;
-	u32 shift = cdp ? 2 : 0;
-	u32 i;
+	u32 *loaded = w->table_task[cdp];
+	u32 i, missing = 0;
 
 	if (v->lut_count && !cdp && !(v->cfg->features & NVDLA_HAS_SDP_LUT))
 		return nvdla_refuse_missing(v, access, "no look-up tables", v->lut_count, 0);
@@ -311,11 +311,15 @@ static int check_luts(const struct nvdla_task_view *v, struct walk *w,
 					    lut_entries[table]);
 		if (!padding_is_zero(p, count))
 			return nvdla_refuse(v, access, "padding is zero", 0, 0);
-		w->tables |= 1u << (table + shift);
+		loaded[table] = v->index;
 	}
-	if (uses && (w->tables >> shift & 3) != 3)
+	for (i = 0; i < NVDLA_LUT_TABLES; i++) {
+		info->table_task[i] = loaded[i];
+		missing += loaded[i] == NVDLA_CHAIN_NO_TASK;
+	}
+	if (uses && missing)
 		return nvdla_refuse(v, access, "both tables loaded earlier in the chain",
-				    w->tables >> shift & 3, 3);
+				    NVDLA_LUT_TABLES - missing, NVDLA_LUT_TABLES);
 	if (uses || v->lut_count)
 		info->flags |= NVDLA_TASK_LUT;
 	return 0;
@@ -484,6 +488,7 @@ int nvdla_chain_validate(const struct nvdla_config *config, const void *stream, 
 	}
 	w = (struct walk *)((u8 *)storage + tasks_bytes(chain->task_count));
 	memset(w, 0, sizeof(*w));
+	memset(w->table_task, 0xff, sizeof(w->table_task)); /* NVDLA_CHAIN_NO_TASK */
 	w->chain = chain;
 	for (i = 0; i < chain->task_count; i++) {
 		size_t end = offset;

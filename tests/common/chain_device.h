@@ -8,8 +8,8 @@
 
 #include <stdlib.h>
 
+#include "chain_run.h"
 #include "npusim.h"
-#include "nvdla_sequence.h"
 
 /**
  * struct chain_device - a simulated NPU and its memory
@@ -184,16 +184,16 @@ static inline int chain_device_guard(struct chain_device *dev, const struct nvdl
 static inline int chain_device_run(struct chain_device *dev, const struct nvdla_chain *chain,
 				   const u64 *base, bool serial)
 {
-	struct nvdla_sequence seq;
+	struct chain_run run;
 	int state, err = chain_device_guard(dev, chain, base);
 
 	if (err)
 		return err;
-	state = nvdla_sequence_start(&seq, &dev->hw, chain, base, NULL, NULL, serial);
-	while (state == NVDLA_SEQ_RUNNING) {
+	state = chain_run_start(&run, &dev->hw, chain, base, serial);
+	while (state == CHAIN_RUN_GOES_ON) {
 		if (!npusim_wait(dev->sim))
 			return -EDEADLK;
-		state = nvdla_sequence_interrupt(&seq);
+		state = chain_run_interrupt(&run);
 	}
 	if (state < 0)
 		return state;

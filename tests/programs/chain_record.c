@@ -68,7 +68,7 @@ static int record_chain(const char *dir, const char *name, const struct nvdla_co
 {
 	static u64 storage[8192];
 	static struct taped t;
-	struct nvdla_io io = { &t, taped_read, taped_write, NULL };
+	struct nvdla_io io = { .context = &t, .read = taped_read, .write = taped_write };
 	u64 base[NVDLA_CHAIN_MAX_REGIONS];
 	struct nvdla_chain chain;
 	char path[4096];

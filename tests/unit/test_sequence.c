@@ -110,7 +110,12 @@ static int fake_reset(void *context)
 
 static void fake_open(struct fake *f, struct nvdla_hw *hw, const struct nvdla_config *config)
 {
-	struct nvdla_io io = { f, fake_read, fake_write, fake_reset };
+	struct nvdla_io io = {
+		.context = f,
+		.read = fake_read,
+		.write = fake_write,
+		.reset = fake_reset,
+	};
 
 	memset(f, 0, sizeof(*f));
 	assert_int_equal(nvdla_hw_init(hw, &io, config), 0);
@@ -203,21 +208,20 @@ static void test_groups(void **state)
 	const struct nvdla_config *cfg = begin("nv_small");
 	static struct fake f;
 	static struct nvdla_hw hw;
-	struct nvdla_sequence seq;
+	struct chain_run run;
 	u32 i, rdma = 0, sdp = 0;
 
 	for (i = 0; i < 5; i++)
 		add_conv(cfg, 0, i * 0x400, i == 0 || i == 3);
 	end(cfg);
 	fake_open(&f, &hw, cfg);
-	assert_int_equal(nvdla_sequence_start(&seq, &hw, &chain, bases, NULL, NULL, false),
-			 NVDLA_SEQ_RUNNING);
-	assert_int_equal(seq.enabled, 2);
+	assert_int_equal(chain_run_start(&run, &hw, &chain, bases, false), CHAIN_RUN_GOES_ON);
+	assert_int_equal(hw.enabled, 2);
 	for (i = 0; i < 5; i++) {
 		fake_finish(&f, chain.task[i].units);
-		assert_int_equal(nvdla_sequence_interrupt(&seq),
-				 i < 4 ? NVDLA_SEQ_RUNNING : NVDLA_SEQ_DONE);
-		assert_int_equal(seq.completed, i + 1);
+		assert_int_equal(chain_run_interrupt(&run),
+				 i < 4 ? CHAIN_RUN_GOES_ON : CHAIN_RUN_DONE);
+		assert_int_equal(hw.completed, i + 1);
 	}
 	assert_int_equal(f.violations, 0);
 	for (i = 0; i < f.enables; i++) {
@@ -230,8 +234,7 @@ static void test_groups(void **state)
 	assert_int_equal(rdma, 2);
 	/* The next chain goes on where this one ended. */
 	assert_int_equal(hw.groups, conv_units);
-	assert_int_equal(nvdla_sequence_start(&seq, &hw, &chain, bases, NULL, NULL, false),
-			 NVDLA_SEQ_RUNNING);
+	assert_int_equal(chain_run_start(&run, &hw, &chain, bases, false), CHAIN_RUN_GOES_ON);
 	assert_int_equal(f.violations, 0);
 	chain_free(&build);
 }
@@ -245,13 +248,13 @@ static void test_enable_order(void **state)
 	const struct nvdla_config *cfg = begin("nv_small");
 	static struct fake f;
 	static struct nvdla_hw hw;
-	struct nvdla_sequence seq;
+	struct chain_run run;
 	u32 i;
 
 	add_conv(cfg, 0, 0, true);
 	end(cfg);
 	fake_open(&f, &hw, cfg);
-	nvdla_sequence_start(&seq, &hw, &chain, bases, NULL, NULL, false);
+	chain_run_start(&run, &hw, &chain, bases, false);
 	assert_int_equal(f.enables, ARRAY_SIZE(order));
 	for (i = 0; i < ARRAY_SIZE(order); i++)
 		assert_int_equal(f.enable_log[i] >> 1, order[i]);
@@ -264,7 +267,7 @@ static void test_changed_only(void **state)
 	const struct nvdla_config *cfg = begin("nv_small");
 	static struct fake f;
 	static struct nvdla_hw hw;
-	struct nvdla_sequence seq;
+	struct chain_run run;
 	u32 first, third;
 
 	add_conv(cfg, 0x40, 0x80, false);
@@ -272,18 +275,18 @@ static void test_changed_only(void **state)
 	add_conv(cfg, 0x48, 0x880, false);
 	end(cfg);
 	fake_open(&f, &hw, cfg);
-	nvdla_sequence_start(&seq, &hw, &chain, bases, NULL, NULL, false);
-	first = (u32)seq.writes;
+	chain_run_start(&run, &hw, &chain, bases, false);
+	first = f.writes;
 	assert_int_equal(f.unit[NVDLA_UNIT_CDMA].value[0][0x34 / 4], bases[TASK_INPUT] + 0x40);
 	assert_int_equal(f.unit[NVDLA_UNIT_SDP].value[1][0x48 / 4], bases[TASK_OUTPUT] + 0x480);
 	assert_int_equal(f.unit[NVDLA_UNIT_CSC].value[0][0x44 / 4], 8 * 7 - 1);
 	fake_finish(&f, chain.task[0].units);
-	nvdla_sequence_interrupt(&seq);
-	third = (u32)seq.writes - first;
+	chain_run_interrupt(&run);
+	third = f.writes - first;
 	assert_int_equal(f.unit[NVDLA_UNIT_CDMA].value[0][0x34 / 4], bases[TASK_INPUT] + 0x48);
 	assert_int_equal(f.unit[NVDLA_UNIT_SDP].value[0][0x48 / 4], bases[TASK_OUTPUT] + 0x880);
-	/* Two addresses, six pointers, six enables. */
-	assert_int_equal(third, 14);
+	/* Two addresses, six pointers, six enables, and the interrupt's acknowledgement. */
+	assert_int_equal(third, 15);
 	assert_int_equal(f.violations, 0);
 	chain_free(&build);
 }
@@ -296,13 +299,12 @@ static void test_high_addresses(void **state)
 	const struct nvdla_config *cfg = begin("nv_large");
 	static struct fake f;
 	static struct nvdla_hw hw;
-	struct nvdla_sequence seq;
+	struct chain_run run;
 
 	add_conv(cfg, 0, 0, false);
 	end(cfg);
 	fake_open(&f, &hw, cfg);
-	assert_int_equal(nvdla_sequence_start(&seq, &hw, &chain, high, NULL, NULL, false),
-			 NVDLA_SEQ_RUNNING);
+	assert_int_equal(chain_run_start(&run, &hw, &chain, high, false), CHAIN_RUN_GOES_ON);
 	assert_int_equal(f.unit[NVDLA_UNIT_CDMA].value[0][0x30 / 4], 0x12);
 	assert_int_equal(f.unit[NVDLA_UNIT_CDMA].value[0][0x34 / 4], 0x34600000);
 	chain_free(&build);
@@ -315,7 +317,7 @@ static void test_overlap(void **state)
 	u64 same[NVDLA_CHAIN_MAX_REGIONS] = { 0x100000, 0x800000, 0x800000 };
 	static struct fake f;
 	static struct nvdla_hw hw;
-	struct nvdla_sequence seq;
+	struct chain_run run;
 	u32 i;
 
 	/* The pooling reads region TASK_INPUT, which the convolution does not write ... */
@@ -324,21 +326,21 @@ static void test_overlap(void **state)
 	chain_task_end(&build);
 	end(cfg);
 	fake_open(&f, &hw, cfg);
-	nvdla_sequence_start(&seq, &hw, &chain, bases, NULL, NULL, false);
-	assert_int_equal(seq.enabled, 2);
+	chain_run_start(&run, &hw, &chain, bases, false);
+	assert_int_equal(hw.enabled, 2);
 	/* ... unless both regions are bound to the same memory, */
 	fake_open(&f, &hw, cfg);
-	nvdla_sequence_start(&seq, &hw, &chain, same, NULL, NULL, false);
-	assert_true(seq.serial);
-	assert_int_equal(seq.enabled, 1);
-	assert_int_equal(seq.programmed, 2);
+	chain_run_start(&run, &hw, &chain, same, false);
+	assert_true(run.serial);
+	assert_int_equal(hw.enabled, 1);
+	assert_int_equal(hw.programmed, 2);
 	fake_finish(&f, chain.task[0].units);
-	assert_int_equal(nvdla_sequence_interrupt(&seq), NVDLA_SEQ_RUNNING);
-	assert_int_equal(seq.enabled, 2);
+	assert_int_equal(chain_run_interrupt(&run), CHAIN_RUN_GOES_ON);
+	assert_int_equal(hw.enabled, 2);
 	/* or the caller wants no overlap, */
 	fake_open(&f, &hw, cfg);
-	nvdla_sequence_start(&seq, &hw, &chain, bases, NULL, NULL, true);
-	assert_int_equal(seq.enabled, 1);
+	chain_run_start(&run, &hw, &chain, bases, true);
+	assert_int_equal(hw.enabled, 1);
 	chain_free(&build);
 	/* or the task does read what is written. */
 	begin("nv_small");
@@ -349,8 +351,8 @@ static void test_overlap(void **state)
 	chain_task_end(&build);
 	end(cfg);
 	fake_open(&f, &hw, cfg);
-	nvdla_sequence_start(&seq, &hw, &chain, bases, NULL, NULL, false);
-	assert_int_equal(seq.enabled, 1);
+	chain_run_start(&run, &hw, &chain, bases, false);
+	assert_int_equal(hw.enabled, 1);
 	assert_int_equal(f.violations, 0);
 	chain_free(&build);
 }
@@ -358,16 +360,16 @@ static void test_overlap(void **state)
 /* Tasks of different units may end out of order; they are reported in order. */
 static u32 events[32], event_count;
 
-static void record(void *context, u32 task, enum nvdla_sequence_event event)
+static void record(struct nvdla_hw *hw, struct nvdla_segment *segment, u32 task,
+		   enum nvdla_sequence_event event)
 {
-	assert_ptr_equal(context, events);
+	assert_in_range(task, segment->first, segment->first + segment->count - 1);
 	events[event_count++] = task << 1 | (event == NVDLA_SEQ_TASK_DONE);
 }
 
 static void test_progress(void **state)
 {
 	static const u32 expected[] = { 0, 2, 1, 3, 4, 5 };
-	static const struct nvdla_sequence_ops ops = { record };
 	const struct nvdla_config *cfg = begin("nv_small");
 	struct pool_shape p = { .w = 4,
 				.h = 4,
@@ -380,7 +382,7 @@ static void test_progress(void **state)
 				.out = 0x8000 };
 	static struct fake f;
 	static struct nvdla_hw hw;
-	struct nvdla_sequence seq;
+	struct chain_run run;
 	u32 i;
 
 	add_conv(cfg, 0, 0, false);
@@ -391,19 +393,20 @@ static void test_progress(void **state)
 	end(cfg);
 	fake_open(&f, &hw, cfg);
 	event_count = 0;
-	nvdla_sequence_start(&seq, &hw, &chain, bases, &ops, events, false);
+	hw.event = record;
+	chain_run_start(&run, &hw, &chain, bases, false);
 	fake_finish(&f, chain.task[1].units);
-	assert_int_equal(nvdla_sequence_interrupt(&seq), NVDLA_SEQ_RUNNING);
-	assert_int_equal(seq.completed, 0);
+	assert_int_equal(chain_run_interrupt(&run), CHAIN_RUN_GOES_ON);
+	assert_int_equal(hw.completed, 0);
 	/* Nothing new: nothing happens. */
-	assert_int_equal(nvdla_sequence_interrupt(&seq), NVDLA_SEQ_RUNNING);
+	assert_int_equal(chain_run_interrupt(&run), CHAIN_RUN_GOES_ON);
 	assert_int_equal(f.tables, 0);
 	fake_finish(&f, chain.task[0].units);
-	assert_int_equal(nvdla_sequence_interrupt(&seq), NVDLA_SEQ_RUNNING);
+	assert_int_equal(chain_run_interrupt(&run), CHAIN_RUN_GOES_ON);
 	/* The tables of CDP, its two addresses, and their registers. */
 	assert_true(f.tables > 65 + 257 + 2);
 	fake_finish(&f, chain.task[2].units);
-	assert_int_equal(nvdla_sequence_interrupt(&seq), NVDLA_SEQ_DONE);
+	assert_int_equal(chain_run_interrupt(&run), CHAIN_RUN_DONE);
 	assert_int_equal(event_count, ARRAY_SIZE(expected));
 	for (i = 0; i < event_count; i++)
 		assert_int_equal(events[i], expected[i]);
@@ -426,18 +429,18 @@ static void test_two_done_bits(void **state)
 				.method = 1 };
 	static struct fake f;
 	static struct nvdla_hw hw;
-	struct nvdla_sequence seq;
+	struct chain_run run;
 
 	chain_conv(&build, cfg, &shape, 0);
 	task_pool_behind(&build, cfg, &p);
 	chain_task_end(&build);
 	end(cfg);
 	fake_open(&f, &hw, cfg);
-	nvdla_sequence_start(&seq, &hw, &chain, bases, NULL, NULL, false);
+	chain_run_start(&run, &hw, &chain, bases, false);
 	fake_finish(&f, conv_units);
-	assert_int_equal(nvdla_sequence_interrupt(&seq), NVDLA_SEQ_RUNNING);
+	assert_int_equal(chain_run_interrupt(&run), CHAIN_RUN_GOES_ON);
 	fake_finish(&f, 1u << NVDLA_UNIT_PDP);
-	assert_int_equal(nvdla_sequence_interrupt(&seq), NVDLA_SEQ_DONE);
+	assert_int_equal(chain_run_interrupt(&run), CHAIN_RUN_DONE);
 	chain_free(&build);
 }
 
@@ -451,29 +454,25 @@ static void test_bad_bindings(void **state)
 	};
 	static struct fake f;
 	static struct nvdla_hw hw;
-	struct nvdla_sequence seq;
+	struct chain_run run;
 	u32 i;
 
 	add_conv(cfg, 0, 0, false);
 	end(cfg);
 	for (i = 0; i < ARRAY_SIZE(wrong); i++) {
 		fake_open(&f, &hw, cfg);
-		assert_int_equal(nvdla_sequence_start(&seq, &hw, &chain, wrong[i], NULL, NULL,
-						      false),
-				 -EINVAL);
+		assert_int_equal(chain_run_start(&run, &hw, &chain, wrong[i], false), -EINVAL);
 		assert_int_equal(f.writes, 0);
 	}
 	/* A chain of another configuration. */
 	fake_open(&f, &hw, nvdla_config_find("nv_large"));
-	assert_int_equal(nvdla_sequence_start(&seq, &hw, &chain, bases, NULL, NULL, false),
-			 -EINVAL);
+	assert_int_equal(chain_run_start(&run, &hw, &chain, bases, false), -EINVAL);
 	/* A buffer that never gets clean. */
 	fake_open(&f, &hw, cfg);
 	f.never_flushed = true;
-	assert_int_equal(nvdla_sequence_start(&seq, &hw, &chain, bases, NULL, NULL, false),
-			 -ETIMEDOUT);
+	assert_int_equal(chain_run_start(&run, &hw, &chain, bases, false), -ETIMEDOUT);
 	assert_int_equal(f.enables, 0);
-	assert_int_equal(nvdla_sequence_abort(&seq), 0);
+	assert_int_equal(chain_run_abort(&run), 0);
 	assert_int_equal(f.resets, 2);
 	assert_int_equal(hw.groups, 0);
 	chain_free(&build);
@@ -485,20 +484,225 @@ static void test_abort(void **state)
 	const struct nvdla_config *cfg = begin("nv_small");
 	static struct fake f;
 	static struct nvdla_hw hw;
-	struct nvdla_sequence seq;
+	struct chain_run run;
 
 	add_conv(cfg, 0, 0, false);
 	end(cfg);
 	fake_open(&f, &hw, cfg);
-	nvdla_sequence_start(&seq, &hw, &chain, bases, NULL, NULL, false);
-	assert_int_equal(nvdla_sequence_abort(&seq), 0);
-	assert_int_equal(nvdla_sequence_start(&seq, &hw, &chain, bases, NULL, NULL, false),
-			 NVDLA_SEQ_RUNNING);
+	chain_run_start(&run, &hw, &chain, bases, false);
+	assert_int_equal(chain_run_abort(&run), 0);
+	assert_int_equal(chain_run_start(&run, &hw, &chain, bases, false), CHAIN_RUN_GOES_ON);
 	assert_int_equal(f.unit[NVDLA_UNIT_CSC].value[0][0x44 / 4], 8 * 7 - 1);
 	assert_int_equal(f.violations, 0);
 	hw.io.reset = NULL;
-	assert_int_equal(nvdla_sequence_abort(&seq), -EOPNOTSUPP);
+	assert_int_equal(chain_run_abort(&run), -EOPNOTSUPP);
 	chain_free(&build);
+}
+
+/* ---- segments of several chains ---- */
+
+/* A chain beside the one in @chain. */
+struct other {
+	struct chain_build build;
+	u64 storage[4096];
+	struct nvdla_chain chain;
+};
+
+/* Keeps the chain that end() just made, so that another one can be made. */
+static void keep(struct other *o, const struct nvdla_config *cfg)
+{
+	o->build = build;
+	assert_int_equal(nvdla_chain_validate(cfg, build.data, build.size, o->storage,
+					      sizeof(o->storage), &o->chain, NULL),
+			 0);
+}
+
+static struct nvdla_segment segment_of(const struct nvdla_chain *c, u64 number, u32 first)
+{
+	return (struct nvdla_segment){
+		.chain = c,
+		.region_base = bases,
+		.run = number,
+		.first = first,
+		.count = nvdla_chain_segment(c, first),
+	};
+}
+
+/* Cuts lie where nothing in CBUF is needed any more, also where another task comes in between. */
+static void test_segments(void **state)
+{
+	const struct nvdla_config *cfg = begin("nv_small");
+	struct conv_shape n = shape;
+
+	add_conv(cfg, 0, 0, false);
+	n.skip_data = true;
+	n.out = 0x400;
+	chain_conv(&build, cfg, &n, 1);
+	chain_task_end(&build);
+	chain_sdp(&build, cfg, 6, 5, 8, 0, 0x2000, 2);
+	chain_task_end(&build);
+	n.skip_data = false;
+	n.data_reuse = true;
+	n.out = 0x800;
+	chain_conv(&build, cfg, &n, 3);
+	chain_task_end(&build);
+	chain_sdp(&build, cfg, 6, 5, 8, 0, 0x3000, 4);
+	chain_task_end(&build);
+	end(cfg);
+	assert_int_equal(nvdla_chain_segment(&chain, 0), 1);
+	assert_int_equal(nvdla_chain_segment(&chain, 1), 3);
+	assert_int_equal(nvdla_chain_segment(&chain, 4), 1);
+	chain_free(&build);
+}
+
+/* Two chains by turns: the other one's registers are written ahead, but it does not begin. */
+static void test_two_chains(void **state)
+{
+	const struct nvdla_config *cfg = begin("nv_small");
+	struct nvdla_segment *done[NVDLA_SEGMENTS];
+	struct nvdla_segment mine[2], theirs;
+	static struct other other;
+	static struct fake f;
+	static struct nvdla_hw hw;
+
+	add_conv(cfg, 0, 0, false);
+	end(cfg);
+	keep(&other, cfg);
+	begin("nv_small");
+	add_conv(cfg, 0, 0x400, false);
+	add_conv(cfg, 0, 0x800, false);
+	end(cfg);
+	mine[0] = segment_of(&chain, 1, 0);
+	mine[1] = segment_of(&chain, 1, 1);
+	theirs = segment_of(&other.chain, 2, 0);
+	fake_open(&f, &hw, cfg);
+	assert_int_equal(nvdla_sequence_push(&hw, &mine[0]), 0);
+	assert_int_equal(nvdla_sequence_push(&hw, &theirs), 0);
+	assert_int_equal(nvdla_sequence_push(&hw, &mine[1]), -EBUSY);
+	assert_int_equal(mine[0].enabled, 1);
+	assert_int_equal(theirs.programmed, 1);
+	assert_int_equal(theirs.enabled, 0);
+	fake_finish(&f, conv_units);
+	assert_int_equal(nvdla_sequence_interrupt(&hw, done), 0);
+	assert_ptr_equal(done[0], &mine[0]);
+	assert_null(done[1]);
+	assert_int_equal(theirs.enabled, 1);
+	assert_int_equal(nvdla_sequence_push(&hw, &mine[1]), 0);
+	assert_int_equal(mine[1].programmed, 1);
+	assert_int_equal(mine[1].enabled, 0);
+	fake_finish(&f, conv_units);
+	assert_int_equal(nvdla_sequence_interrupt(&hw, done), 0);
+	assert_ptr_equal(done[0], &theirs);
+	/* Two segments of one run do overlap. */
+	mine[0] = segment_of(&chain, 3, 0);
+	assert_int_equal(nvdla_sequence_push(&hw, &mine[0]), 0);
+	assert_int_equal(mine[0].enabled, 0);
+	fake_finish(&f, conv_units);
+	assert_int_equal(nvdla_sequence_interrupt(&hw, done), 0);
+	mine[1] = segment_of(&chain, 3, 1);
+	assert_int_equal(nvdla_sequence_push(&hw, &mine[1]), 0);
+	assert_int_equal(mine[0].enabled + mine[1].enabled, 2);
+	fake_finish(&f, conv_units);
+	fake_finish(&f, conv_units);
+	assert_int_equal(nvdla_sequence_interrupt(&hw, done), 0);
+	assert_ptr_equal(done[0], &mine[0]);
+	assert_ptr_equal(done[1], &mine[1]);
+	assert_int_equal(nvdla_hw_running(&hw), 0);
+	assert_int_equal(f.violations, 0);
+	chain_free(&build);
+	chain_free(&other.build);
+}
+
+static void finish_cdp(struct fake *f, struct nvdla_hw *hw)
+{
+	struct nvdla_segment *done[NVDLA_SEGMENTS];
+
+	fake_finish(f, 1u << NVDLA_UNIT_CDP | 1u << NVDLA_UNIT_CDP_RDMA);
+	assert_int_equal(nvdla_sequence_interrupt(hw, done), 0);
+	assert_non_null(done[0]);
+}
+
+/* Look-up tables that another chain has loaded in between are loaded again, and only then. */
+static void test_foreign_tables(void **state)
+{
+	const struct nvdla_config *cfg = begin("nv_small");
+	struct nvdla_segment mine[3], theirs;
+	static struct other other;
+	static struct fake f;
+	static struct nvdla_hw hw;
+	u32 i, before;
+
+	chain_cdp(&build, cfg, 4, 3, 20, 0, 0x8000, true, 0);
+	chain_task_end(&build);
+	end(cfg);
+	keep(&other, cfg);
+	begin("nv_small");
+	for (i = 0; i < 3; i++) {
+		chain_cdp(&build, cfg, 4, 3, 20, 0, 0xa000 + i * 0x1000, i == 0, i);
+		chain_task_end(&build);
+	}
+	end(cfg);
+	for (i = 0; i < 3; i++)
+		mine[i] = segment_of(&chain, 7, i);
+	theirs = segment_of(&other.chain, 8, 0);
+	fake_open(&f, &hw, cfg);
+	nvdla_sequence_push(&hw, &mine[0]);
+	assert_true(f.tables >= 65 + 257);
+	finish_cdp(&f, &hw);
+	before = f.tables;
+	nvdla_sequence_push(&hw, &mine[1]);
+	assert_int_equal(f.tables, before);
+	finish_cdp(&f, &hw);
+	nvdla_sequence_push(&hw, &theirs);
+	assert_true(f.tables >= before + 65 + 257);
+	before = f.tables;
+	nvdla_sequence_push(&hw, &mine[2]);
+	/* Not while the other one uses them. */
+	assert_int_equal(f.tables, before);
+	finish_cdp(&f, &hw);
+	assert_true(f.tables >= before + 65 + 257);
+	assert_int_equal(mine[2].enabled, 1);
+	finish_cdp(&f, &hw);
+	assert_int_equal(f.violations, 0);
+	chain_free(&build);
+	chain_free(&other.build);
+}
+
+/* The one that hangs had begun; its neighbour had not, and runs again as if nothing had been. */
+static void test_abort_two(void **state)
+{
+	const struct nvdla_config *cfg = begin("nv_small");
+	struct nvdla_segment *lost[NVDLA_SEGMENTS], *done[NVDLA_SEGMENTS];
+	struct nvdla_segment mine, theirs;
+	static struct other other;
+	static struct fake f;
+	static struct nvdla_hw hw;
+
+	add_conv(cfg, 0, 0, false);
+	end(cfg);
+	keep(&other, cfg);
+	begin("nv_small");
+	add_conv(cfg, 0, 0x400, true);
+	end(cfg);
+	mine = segment_of(&chain, 1, 0);
+	theirs = segment_of(&other.chain, 2, 0);
+	fake_open(&f, &hw, cfg);
+	nvdla_sequence_push(&hw, &mine);
+	nvdla_sequence_push(&hw, &theirs);
+	assert_int_equal(nvdla_sequence_abort(&hw, lost), 0);
+	assert_ptr_equal(lost[0], &mine);
+	assert_ptr_equal(lost[1], &theirs);
+	assert_int_equal(mine.enabled, 1);
+	assert_int_equal(theirs.enabled, 0);
+	assert_int_equal(nvdla_hw_running(&hw), 0);
+	assert_int_equal(nvdla_sequence_push(&hw, &theirs), 0);
+	assert_int_equal(theirs.enabled, 1);
+	fake_finish(&f, conv_units);
+	assert_int_equal(nvdla_sequence_interrupt(&hw, done), 0);
+	assert_ptr_equal(done[0], &theirs);
+	assert_int_equal(f.violations, 0);
+	chain_free(&build);
+	chain_free(&other.build);
 }
 
 /* ---- on the device model ---- */
@@ -596,7 +800,7 @@ static void test_no_reset_before_reuse(void **state)
 	static struct nvdla_config gated;
 	static struct fake f;
 	static struct nvdla_hw hw;
-	struct nvdla_sequence seq;
+	struct chain_run run;
 	struct conv_shape n = shape;
 	u32 i;
 
@@ -612,14 +816,14 @@ static void test_no_reset_before_reuse(void **state)
 	}
 	end(&gated);
 	fake_open(&f, &hw, &gated);
-	nvdla_sequence_start(&seq, &hw, &chain, bases, NULL, NULL, true);
+	chain_run_start(&run, &hw, &chain, bases, true);
 	for (i = 0; i < 6; i++) {
 		/* Resets only before tasks 2 and 4: each pair takes 2 * 293 of 512 entries. */
 		assert_int_equal(f.resets, 1 + i / 2);
 		fake_finish(&f, chain.task[i].units);
-		nvdla_sequence_interrupt(&seq);
+		chain_run_interrupt(&run);
 	}
-	assert_int_equal(seq.completed, 6);
+	assert_int_equal(hw.completed, 6);
 	assert_int_equal(f.violations, 0);
 	chain_free(&build);
 }
@@ -630,7 +834,7 @@ static void test_tables_after_reset(void **state)
 	static struct nvdla_config gated;
 	static struct fake f;
 	static struct nvdla_hw hw;
-	struct nvdla_sequence seq;
+	struct chain_run run;
 	u32 i, loaded;
 
 	gated = *nvdla_config_find("nv_small");
@@ -645,16 +849,124 @@ static void test_tables_after_reset(void **state)
 	chain_task_end(&build);
 	end(&gated);
 	fake_open(&f, &hw, &gated);
-	nvdla_sequence_start(&seq, &hw, &chain, bases, NULL, NULL, true);
+	chain_run_start(&run, &hw, &chain, bases, true);
 	loaded = f.tables;
 	/* Two convolutions lose 2 * 293 of 512 entries. */
-	for (i = 0; i < 3; i++) {
+	for (i = 0; i < 4; i++) {
 		fake_finish(&f, chain.task[i].units);
-		nvdla_sequence_interrupt(&seq);
+		chain_run_interrupt(&run);
 	}
 	assert_int_equal(f.resets, 2);
 	assert_int_equal(f.tables, 2 * loaded);
 	assert_int_equal(f.violations, 0);
+	chain_free(&build);
+}
+
+/* ---- idle cycles ---- */
+
+/* The model behind a bus on which everything takes its time; it counts when no task is there. */
+struct slow_bus {
+	struct chain_device *dev;
+	u32 write_cycles;
+	u32 interrupt_cycles;
+	u32 begun;
+	u32 ended;
+	u64 idle_since;
+	u64 idle;
+};
+
+static u32 slow_read(void *context, u32 reg)
+{
+	struct slow_bus *bus = context;
+
+	npusim_run(bus->dev->sim, bus->write_cycles);
+	return npusim_read(bus->dev->sim, reg);
+}
+
+static void slow_write(void *context, u32 reg, u32 value)
+{
+	struct slow_bus *bus = context;
+
+	npusim_run(bus->dev->sim, bus->write_cycles);
+	npusim_write(bus->dev->sim, reg, value);
+	/* CDMA is the last unit of a convolution that is enabled. */
+	if (reg != NVDLA_CDMA_D_OP_ENABLE)
+		return;
+	if (bus->begun == bus->ended && bus->begun)
+		bus->idle += npusim_now(bus->dev->sim) - bus->idle_since;
+	bus->begun++;
+}
+
+static void slow_event(void *context, u32 bit, u64 when)
+{
+	struct slow_bus *bus = context;
+
+	if (bit != NVDLA_INTR_SDP && bit != NVDLA_INTR_SDP + 1)
+		return;
+	bus->ended++;
+	bus->idle_since = when;
+}
+
+/* Runs the chain in @chain; idle cycles between its tasks. */
+static u64 idle_cycles(const struct nvdla_config *cfg, u32 write_cycles, u32 interrupt_cycles,
+		       bool serial)
+{
+	static struct chain_device dev;
+	struct slow_bus bus = { .dev = &dev,
+				.write_cycles = write_cycles,
+				.interrupt_cycles = interrupt_cycles };
+	struct nvdla_io io = { .context = &bus, .read = slow_read, .write = slow_write };
+	struct chain_run run;
+	int goes_on;
+
+	chain_device_open(&dev, cfg, MODEL_BASE, MODEL_BYTES);
+	npusim_run(dev.sim, (u64)cfg->banks * cfg->entries);
+	assert_int_equal(nvdla_hw_init(&dev.hw, &io, cfg), 0);
+	npusim_set_event_hook(dev.sim, slow_event, &bus);
+	goes_on = chain_run_start(&run, &dev.hw, &chain, model_bases, serial);
+	while (goes_on == CHAIN_RUN_GOES_ON) {
+		assert_true(npusim_wait(dev.sim));
+		npusim_run(dev.sim, interrupt_cycles);
+		goes_on = chain_run_interrupt(&run);
+	}
+	assert_int_equal(goes_on, CHAIN_RUN_DONE);
+	assert_int_equal(bus.ended, chain.task_count);
+	chain_device_close(&dev);
+	return bus.idle;
+}
+
+/*
+ * Independent tasks follow each other without a gap as long as a task takes longer than the interrupt
+ * and the registers of one task; tasks that have to wait for each other pay for both every time.
+ */
+static void test_idle_cycles(void **state)
+{
+	static const u32 latency[] = { 0, 500, 2000 };
+	const struct nvdla_config *cfg = begin("nv_small");
+	struct conv_shape n = { .w = 12, .h = 12, .c = 32, .k = 16, .r = 3, .s = 3 };
+	u32 i, tasks = 8;
+	u64 idle, last = 0;
+
+	for (i = 0; i < tasks; i++) {
+		n.out = i * 0x1000;
+		chain_conv(&build, cfg, &n, i);
+		chain_task_end(&build);
+	}
+	end(cfg);
+	for (i = 0; i < ARRAY_SIZE(latency); i++) {
+		assert_int_equal(idle_cycles(cfg, 10, latency[i], false), 0);
+		idle = idle_cycles(cfg, 10, latency[i], true);
+		print_message(
+			"idle cycles for each dependent task, 10 a register, %u an interrupt: "
+			"%llu\n",
+			latency[i], (unsigned long long)(idle / (tasks - 1)));
+		/* What was programmed ahead leaves the interrupt and the enables. */
+		assert_true(idle >=
+			    last + (u64)(tasks - 1) * (i ? latency[i] - latency[i - 1] : 1));
+		last = idle;
+	}
+	/* The measure does tell: an interrupt longer than a task leaves a gap. */
+	assert_true(idle_cycles(cfg, 10, 100000, false) > 0);
 	chain_free(&build);
 }
 
@@ -670,10 +982,15 @@ int main(void)
 		cmocka_unit_test(test_two_done_bits),
 		cmocka_unit_test(test_bad_bindings),
 		cmocka_unit_test(test_abort),
+		cmocka_unit_test(test_segments),
+		cmocka_unit_test(test_two_chains),
+		cmocka_unit_test(test_foreign_tables),
+		cmocka_unit_test(test_abort_two),
 		cmocka_unit_test(test_model_pieces),
 		cmocka_unit_test(test_leaked_weights),
 		cmocka_unit_test(test_no_reset_before_reuse),
 		cmocka_unit_test(test_tables_after_reset),
+		cmocka_unit_test(test_idle_cycles),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
