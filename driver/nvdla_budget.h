@@ -24,11 +24,31 @@ struct nvdla_budget_share;
 struct nvdla_device;
 
 /**
+ * struct nvdla_budget_moment - a budget at one moment
+ * @generation: of it
+ * @state: the numbers
+ */
+struct nvdla_budget_moment {
+	u64 generation;
+	struct nvdla_budget_state state;
+};
+
+/**
+ * struct nvdla_budget_change - one step from generation to generation
+ * @cause: why
+ * @old, @now: before and after
+ */
+struct nvdla_budget_change {
+	enum nvdla_budget_cause cause;
+	struct nvdla_budget_moment old;
+	struct nvdla_budget_moment now;
+};
+
+/**
  * struct nvdla_budget - budget of a device
  * @lock: protects all but @change and what that protects; taken in any context
  * @change: one change and its announcement at a time
- * @state: the numbers
- * @generation: counts the changes of @state
+ * @now: the numbers
  * @running: by number of banks: claims that have work with the NPU now
  * @idle: woken when one of them ends
  * @events: changes that are not yet announced, in order
@@ -37,10 +57,9 @@ struct nvdla_device;
  * @dmem: what reservations are charged to; NULL where the kernel cannot
  */
 struct nvdla_budget {
-	spinlock_t lock;
-	struct mutex change;
-	struct nvdla_budget_state state;
-	u64 generation;
+	spinlock_t lock; /* all but what the mutex protects */
+	struct mutex change; /* order of changes and announcements */
+	struct nvdla_budget_moment now;
 	u32 running[NVDLA_BUDGET_MASK_BANKS + 1];
 	wait_queue_head_t idle;
 	struct list_head events;
@@ -61,12 +80,10 @@ struct nvdla_budget_client {
  * struct nvdla_budget_claim - what an accepted job may use until its fence signals
  * @share: of the client that submitted it; NULL: no claim
  * @banks: so many
- * @running: times that nvdla_budget_start() exceeds nvdla_budget_stop(); protected by the budget's lock
  */
 struct nvdla_budget_claim {
 	struct nvdla_budget_share *share;
 	u32 banks;
-	u32 running;
 };
 
 /**
@@ -74,12 +91,12 @@ struct nvdla_budget_claim {
  *
  * Comes after the configuration is known and before the first client.
  *
- * Return: 0; -ENOMEM.
+ * Return: 0; -EINVAL: more banks than a mask can name; -ENOMEM.
  */
 int nvdla_budget_init(struct nvdla_device *nvdla);
 
 /*
- * No announcement after this.  All claims were released before; clients may still be there and go later.
+ * All claims were released before; clients may still be there and go later.
  */
 void nvdla_budget_fini(struct nvdla_device *nvdla);
 
@@ -108,14 +125,17 @@ void nvdla_budget_release(struct nvdla_budget_claim *claim);
  *
  * Return: 0; -EIO: banks that it needs became unusable since it was accepted.
  */
-int nvdla_budget_start(struct nvdla_budget_claim *claim);
+int nvdla_budget_start(const struct nvdla_budget_claim *claim);
 
-/* That work is done or was reset away.  From any context. */
-void nvdla_budget_stop(struct nvdla_budget_claim *claim);
+/* That work is done or was reset away.  From any context, before nvdla_budget_release(). */
+void nvdla_budget_stop(const struct nvdla_budget_claim *claim);
+
+/* The budget as it is. */
+struct nvdla_budget_moment nvdla_budget_now(struct nvdla_device *nvdla);
 
 /**
  * nvdla_budget_query() - the answer to DRM_NVDLA_QUERY_BUDGET
- * @client: whose view; NULL: that of a client without reservation
+ * @client: whose view
  */
 void nvdla_budget_query(struct nvdla_device *nvdla, const struct nvdla_budget_client *client,
 			struct drm_nvdla_budget *out);
@@ -138,11 +158,11 @@ int nvdla_budget_set_limit(struct nvdla_device *nvdla, u32 banks);
  * nvdla_budget_set_unusable() - banks that must not be used from now on
  * @mask: bit b: bank b; replaces the earlier mask
  *
- * Jobs that wait and need such a bank fail when their turn comes; for those that have the NPU now this
- * function waits: they end, or run into their time-out.
+ * Jobs that wait and need such a bank fail when their turn comes; for those that have the NPU now
+ * this function waits: they end, or run into their time-out.
  *
- * Return: 0; -EINVAL: names a bank that is not there; -ENOMEM; -EINTR: a fatal signal came before the
- * last of them ended.  The mask holds all the same.
+ * Return: 0; -EINVAL: names a bank that is not there; -ENOMEM; -EINTR: a fatal signal came before
+ * the last of them ended.  The mask holds all the same.
  */
 int nvdla_budget_set_unusable(struct nvdla_device *nvdla, u64 mask);
 

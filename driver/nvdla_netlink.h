@@ -47,7 +47,7 @@ struct nvdla_health_event {
 struct nvdla_netlink {
 	bool online;
 	struct list_head node;
-	spinlock_t lock;
+	spinlock_t lock; /* ring, head, count, lost, and going offline */
 	struct nvdla_health_event ring[NVDLA_HEALTH_RING];
 	u32 head;
 	u32 count;

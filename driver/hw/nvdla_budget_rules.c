@@ -15,7 +15,7 @@ u32 nvdla_budget_state_usable(const struct nvdla_budget_state *state)
 {
 	u32 bank;
 
-	for (bank = 0; bank < min(state->total, (u32)NVDLA_BUDGET_MASK_BANKS); bank++)
+	for (bank = 0; bank < min(state->total, NVDLA_BUDGET_MASK_BANKS); bank++)
 		if (state->unusable >> bank & 1)
 			return bank;
 	return state->total;

@@ -10,7 +10,7 @@
 #include "nvdla_types.h"
 
 /* Banks that struct nvdla_budget_state.unusable can name. */
-#define NVDLA_BUDGET_MASK_BANKS 64
+#define NVDLA_BUDGET_MASK_BANKS 64u
 
 /**
  * struct nvdla_budget_state - all that decides about a device's budget
