@@ -6,6 +6,7 @@
 #   make demo | check | bench | fuzz [FUZZ_SECONDS=60] [FUZZ_RUNS=-1]
 #   make install | uninstall [DESTDIR=] [PREFIX=/usr/local] [LIBDIR=]
 #   make deps | format | format-check | clean
+#   make ynl-regen [NPU_KERNEL_SOURCE=DIR]
 
 comma := ,
 O ?= build
@@ -25,7 +26,7 @@ all:
 # ---- what the build needs ---------------------------------------------------
 
 deps_packages := json-c libpng libjpeg libdrm libnl-3.0 libnl-genl-3.0
-without_deps := deps format format-check clean uninstall
+without_deps := deps format format-check ynl-regen clean uninstall
 ifneq ($(filter-out $(without_deps),$(or $(MAKECMDGOALS),all)),)
 ifneq ($(shell pkg-config --exists $(deps_packages) 2>/dev/null && echo there),there)
 $(error pkg-config does not find all of: $(deps_packages). Run: make deps)
@@ -193,15 +194,20 @@ uninstall:
 deps:
 	$(Q)./setup
 
+# What the kernel's generator makes of the netlink family's specification: committed, and never changed by hand.
+generated_src := uapi/linux/nvdla_netlink.h driver/nvdla_netlink_gen.h driver/nvdla_netlink_gen.c
+ynl-regen:
+	$(Q)sh Documentation/netlink/regen
+
 format:
-	$(Q)clang-format -i $(all_src)
+	$(Q)clang-format -i $(filter-out $(generated_src),$(all_src))
 format-check:
-	$(Q)clang-format --dry-run -Werror $(all_src)
+	$(Q)clang-format --dry-run -Werror $(filter-out $(generated_src),$(all_src))
 
 clean:
 	rm -rf $(O)
 
-.PHONY: all tests benches fuzzers demo check bench fuzz install uninstall deps format format-check clean FORCE
+.PHONY: ynl-regen all tests benches fuzzers demo check bench fuzz install uninstall deps format format-check clean FORCE
 .SECONDARY:
 .DELETE_ON_ERROR:
 -include $(shell find $(O)/obj -name '*.d' 2>/dev/null)
