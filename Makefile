@@ -6,7 +6,7 @@
 #   make demo | check | bench | fuzz [FUZZ_SECONDS=60] [FUZZ_RUNS=-1]
 #   make install | uninstall [DESTDIR=] [PREFIX=/usr/local] [LIBDIR=]
 #   make deps | format | format-check | clean
-#   make ynl-regen [NPU_KERNEL_SOURCE=DIR]
+#   make ynl-regen | ynl-check [NPU_KERNEL_SOURCE=DIR]
 
 comma := ,
 O ?= build
@@ -26,7 +26,7 @@ all:
 # ---- what the build needs ---------------------------------------------------
 
 deps_packages := json-c libpng libjpeg libdrm libnl-3.0 libnl-genl-3.0
-without_deps := deps format format-check ynl-regen clean uninstall
+without_deps := deps format format-check ynl-regen ynl-check clean uninstall
 ifneq ($(filter-out $(without_deps),$(or $(MAKECMDGOALS),all)),)
 ifneq ($(shell pkg-config --exists $(deps_packages) 2>/dev/null && echo there),there)
 $(error pkg-config does not find all of: $(deps_packages). Run: make deps)
@@ -198,6 +198,8 @@ deps:
 generated_src := uapi/linux/nvdla_netlink.h driver/nvdla_netlink_gen.h driver/nvdla_netlink_gen.c
 ynl-regen:
 	$(Q)sh Documentation/netlink/regen
+ynl-check:
+	$(Q)sh Documentation/netlink/regen --check
 
 format:
 	$(Q)clang-format -i $(filter-out $(generated_src),$(all_src))
@@ -207,7 +209,7 @@ format-check:
 clean:
 	rm -rf $(O)
 
-.PHONY: ynl-regen all tests benches fuzzers demo check bench fuzz install uninstall deps format format-check clean FORCE
+.PHONY: ynl-regen ynl-check all tests benches fuzzers demo check bench fuzz install uninstall deps format format-check clean FORCE
 .SECONDARY:
 .DELETE_ON_ERROR:
 -include $(shell find $(O)/obj -name '*.d' 2>/dev/null)
