@@ -58,7 +58,9 @@ objs = $(patsubst %.c,$(O)/obj/%.o,$(1))
 program_of = $(patsubst $(1)/%.c,$(O)/$(2)/%,$(wildcard $(1)/$(3).c))
 
 hw_src := $(wildcard driver/hw/*.c)
-npusim_src := $(filter-out tools/npusim/main.c,$(wildcard tools/npusim/*.c))
+# The server is not part of libnpu: only npusim, its tests and its fuzzer need it.
+serve_src := $(wildcard tools/npusim/serve*.c tools/npusim/vfio_user*.c)
+npusim_src := $(filter-out tools/npusim/main.c $(serve_src),$(wildcard tools/npusim/*.c))
 compiler_src := $(wildcard compiler/*.c compiler/*/*.c)
 libnpu_src := $(wildcard libnpu/*.c libnpu/cpu/*.c)
 reference_src := $(wildcard tests/reference/*.c)
@@ -68,6 +70,7 @@ all_src := $(wildcard $(foreach room,uapi driver compiler libnpu tools tests,$(r
 
 hw_lib := $(O)/obj/libnvdla-hw.a
 npusim_lib := $(O)/obj/libnpusim.a
+serve_lib := $(O)/obj/libnpusim-serve.a
 reference_lib := $(O)/obj/libreference.a
 demo_lib := $(O)/obj/libdemo.a
 tool_common_lib := $(O)/obj/libtool-common.a
@@ -120,6 +123,7 @@ endef
 
 $(hw_lib): $(call objs,$(hw_src)) $(O)/obj/sources; $(archive)
 $(npusim_lib): $(call objs,$(npusim_src)) $(O)/obj/sources; $(archive)
+$(serve_lib): $(call objs,$(serve_src)) $(O)/obj/sources; $(archive)
 $(reference_lib): $(call objs,$(reference_src)) $(O)/obj/sources; $(archive)
 $(demo_lib): $(call objs,$(demo_src)) $(O)/obj/sources; $(archive)
 $(tool_common_lib): $(call objs,$(tool_common_src)) $(O)/obj/sources; $(archive)
@@ -139,20 +143,20 @@ $(libnpu_shared): $(libnpu_objs) libnpu/libnpu.map $(O)/obj/sources
 		$(filter %.o,$^) $(deps_libs) -lm
 	$(Q)ln -sf $(@F) $(@D)/libnpu.so.0 && ln -sf libnpu.so.0 $(@D)/libnpu.so
 
-$(npusim_bin): $(call objs,tools/npusim/main.c) $(tool_common_lib) $(npusim_lib) $(hw_lib)
-	$(call link,)
+$(npusim_bin): $(call objs,tools/npusim/main.c) $(serve_lib) $(tool_common_lib) $(npusim_lib) $(hw_lib)
+	$(call link,$(deps_libs))
 $(tool_bins): $(O)/bin/%: $(O)/obj/tools/%.o $(tool_common_lib) $(internal_lib)
 	$(call link,$(deps_libs))
 $(examples): $(O)/examples/%: $(O)/obj/tools/examples/%.o $(demo_lib) $(libnpu_static)
 	$(call link,$(deps_libs))
-$(unit_bins): $(O)/tests/unit/%: $(O)/obj/tests/unit/%.o $(reference_lib) $(tool_common_lib) $(internal_lib)
+$(unit_bins): $(O)/tests/unit/%: $(O)/obj/tests/unit/%.o $(serve_lib) $(reference_lib) $(tool_common_lib) $(internal_lib)
 	$(call link,$(deps_libs) -lcmocka)
 $(program_bins) $(bench_bins): $(O)/%: $(O)/obj/%.o $(reference_lib) $(demo_lib) $(internal_lib)
 	$(call link,$(deps_libs))
 # Its own functions stand in front of every allocation in our objects.
 $(O)/tests/programs/alloc_failure: private LDFLAGS += $(addprefix -Wl$(comma)--wrap=,\
 	malloc calloc realloc reallocarray aligned_alloc strdup strndup asprintf open_memstream)
-$(fuzz_bins): $(O)/%: $(O)/obj/%.o $(reference_lib) $(internal_lib)
+$(fuzz_bins): $(O)/%: $(O)/obj/%.o $(serve_lib) $(reference_lib) $(internal_lib)
 	$(call link,$(deps_libs) -fsanitize=fuzzer)
 
 # ---- what one does with it -----------------------------------------------------------

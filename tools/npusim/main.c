@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: MIT
-/* npusim: replays tests and runs scripts on the device model. */
+/* npusim: replays tests, runs scripts and serves a PCI device on the device model. */
 #include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
 
 #include "../common/tool.h"
 #include "npusim.h"
+#include "serve.h"
 
 enum { EXIT_PASS = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
 
 static const char usage[] =
 	"usage: npusim replay [--config NAME] [--timing] DIR...\n"
 	"       npusim run [--config NAME] [--output DIR] SCRIPT\n"
+	"       npusim serve --config NAME --socket PATH [OPTION...]\n"
 	"       npusim --help | --version\n"
 	"\n"
 	"replay  play every test found in DIR (a test, a configuration's directory or a tree) and\n"
@@ -19,6 +21,7 @@ static const char usage[] =
 	"run     play one script, compare its dumps with the files of expected contents beside "
 	"it,\n"
 	"        or store them in DIR\n"
+	"serve   be the PCI device of a virtual machine; npusim serve --help tells more\n"
 	"\n"
 	"  -c, --config NAME   configuration: nv_small, nv_small_256, nv_small_256_full,\n"
 	"                      nv_medium_512, nv_medium_1024_full, nv_large\n"
@@ -71,6 +74,8 @@ int main(int argc, char **argv)
 	int c;
 
 	tool_standard_files();
+	if (argc > 1 && !strcmp(argv[1], "serve"))
+		return serve_main(argc - 1, argv + 1);
 	while ((c = getopt_long(argc, argv, "c:to:hV", longs, NULL)) >= 0) {
 		switch (c) {
 		case 'c':

@@ -79,6 +79,7 @@ void npusim_reset(struct npusim *sim);
 
 /* Slower or faster memory, from the next operation on: npusim_options.read_latency. */
 void npusim_set_read_latency(struct npusim *sim, u32 cycles);
+u32 npusim_read_latency(const struct npusim *sim);
 
 /* CSB accesses; @reg is a byte offset in the register file.  A write takes about 4 cycles. */
 void npusim_write(struct npusim *sim, u32 reg, u32 value);

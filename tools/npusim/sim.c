@@ -61,6 +61,11 @@ void npusim_set_read_latency(struct npusim *sim, u32 cycles)
 	sim->options.read_latency = cycles;
 }
 
+u32 npusim_read_latency(const struct npusim *sim)
+{
+	return sim->options.read_latency;
+}
+
 void npusim_destroy(struct npusim *sim)
 {
 	u32 i;

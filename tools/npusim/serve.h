@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: MIT */
+/* `npusim serve`: a model as the PCI device of a virtual machine. */
+#ifndef SERVE_H
+#define SERVE_H
+
+/* The command line from "serve" on; returns an exit status. */
+int serve_main(int argc, char **argv);
+
+#endif /* SERVE_H */
