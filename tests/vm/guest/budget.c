@@ -2,6 +2,8 @@
 /*
  * The live budget: reservations are the owner's floor and the others' ceiling, every change counts
  * the generation up, what was accepted runs to its end, a client that dies gives its share back.
+ *
+ * vm-test: kernel=all timeout=200
  */
 #include <errno.h>
 #include <signal.h>

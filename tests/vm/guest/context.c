@@ -2,6 +2,8 @@
 /*
  * Priorities: what CONTEXT takes from whom, and that a client of higher priority waits for the task
  * that runs and at most one more.
+ *
+ * vm-test: kernel=all timeout=200
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -2,6 +2,8 @@
 /*
  * Every argument of every call: padding and undefined flags, sizes that are shorter and longer, values
  * that overflow, handles and pointers that lead nowhere.  A call that fails changes nothing.
+ *
+ * vm-test: kernel=all timeout=200
  */
 #include <errno.h>
 #include <stddef.h>

@@ -2,6 +2,8 @@
 /*
  * Chains: what CHAIN_CREATE tells, what it refuses and how it says so, that the kernel keeps a copy
  * of its own, and who may use a chain.
+ *
+ * vm-test: kernel=all timeout=200
  */
 #include <errno.h>
 #include <stdlib.h>

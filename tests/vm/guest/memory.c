@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * Buffers: zeroed, mapped, cached and not, shared between files and with other exporters.
+ *
+ * vm-test: kernel=all iommu=both timeout=200
  */
 #include <errno.h>
 #include <fcntl.h>

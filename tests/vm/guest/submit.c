@@ -2,6 +2,8 @@
 /*
  * Jobs: all or nothing, order, what they wait for (syncobjs, other jobs on the same memory), what
  * they tell when they are done.
+ *
+ * vm-test: kernel=all iommu=both timeout=200
  */
 #include <errno.h>
 #include <stdlib.h>

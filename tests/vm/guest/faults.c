@@ -1,0 +1,546 @@
+// SPDX-License-Identifier: MIT
+/*
+ * A device that misbehaves: for each kind of fault the client that is hit is told in time, nobody
+ * else notices, the next job of every client is right, and whoever watches is told.
+ *
+ *	faults [KIND]	only that one
+ *
+ * vm-test: kernel=all timeout=300
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/sync_file.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/klog.h>
+#include <unistd.h>
+
+#include "lib.h"
+#include "netlink.h"
+
+#define TIMEOUT_MS 400
+/* A wait ends this much later at the most: the driver looks at intervals, and a reset takes time. */
+#define GRACE_MS (TIMEOUT_MS + 1000)
+
+static const struct guest_work_shape few = { .tasks = 4 };
+
+/* Two clients: @hit is the one whose task meets the fault, where it meets one. */
+struct clients {
+	int fd[2];
+	struct guest_work hit, other;
+};
+
+static void clients_open(struct clients *c)
+{
+	c->fd[0] = guest_open();
+	c->fd[1] = guest_open();
+	guest_work_new(c->fd[0], &few, &c->hit);
+	guest_work_new(c->fd[1], &few, &c->other);
+	guest_work_fill(&c->hit, 1);
+	guest_work_fill(&c->other, 2);
+}
+
+static void clients_close(struct clients *c)
+{
+	guest_work_free(&c->hit);
+	guest_work_free(&c->other);
+	close(c->fd[0]);
+	close(c->fd[1]);
+}
+
+static int submit_timed(struct guest_work *work)
+{
+	struct drm_nvdla_job job = guest_work_job(work);
+
+	job.timeout_ms = TIMEOUT_MS;
+	return guest_submit(work->fd, &job, 1, NULL);
+}
+
+static u32 ms_since(u64 begin)
+{
+	return (u32)((guest_now_ns() - begin) / 1000000u);
+}
+
+static void both_right(struct clients *c, const char *fault)
+{
+	tap(guest_work_run(&c->other, 3), "%s: the next job of another client is right", fault);
+	tap(guest_work_run(&c->hit, 4), "%s: and the next of the client that was hit", fault);
+}
+
+/* ---- what is told to others ---- */
+
+static struct guest_genl events;
+static u32 device;
+
+static void watch(void)
+{
+	int err = guest_genl_open(&events);
+
+	NEED(!err, "the netlink family is there: %s", strerror(-err));
+	NEED(!guest_genl_device(&events, &device), "and tells a device");
+	err = guest_genl_join(&events, events.health);
+	NEED(!err, "its health group is joined: %s", strerror(-err));
+}
+
+/* Is an event of that kind among those that have come? */
+static bool told(u32 kind)
+{
+	const struct nlattr *attrs;
+	bool found = false;
+	u32 bytes;
+
+	while (!found && !guest_genl_receive(&events, 2000)) {
+		attrs = guest_genl_attrs(&events, &bytes);
+		found = guest_genl_cmd(&events) == NVDLA_CMD_HEALTH_NTF &&
+			guest_attr_number(guest_attr(attrs, bytes, NVDLA_A_HEALTH_KIND)) == kind;
+	}
+	return found;
+}
+
+static u64 stat(u16 type)
+{
+	struct guest_genl g;
+	u64 value;
+
+	if (guest_genl_open(&g))
+		return ~0ull;
+	value = guest_genl_stat(&g, device, type);
+	guest_genl_close(&g);
+	return value;
+}
+
+/* The dump of the driver's last hang; false where there is none.  It is thrown away then. */
+static bool take_dump(char *text, size_t size)
+{
+	static const char root[] = "/sys/class/devcoredump";
+	struct dirent *entry;
+	char path[300];
+	bool found = false;
+	DIR *dir = opendir(root);
+
+	while (dir && (entry = readdir(dir))) {
+		if (strncmp(entry->d_name, "devcd", 5))
+			continue;
+		snprintf(path, sizeof(path), "%s/%s/data", root, entry->d_name);
+		found = guest_file_read(path, text, size) > 0;
+		guest_file_write(path, "1");
+	}
+	if (dir)
+		closedir(dir);
+	return found;
+}
+
+/* ---- the kinds ---- */
+
+static void check_hang(void)
+{
+	struct clients c;
+	char dump[65536];
+	u64 begin, timeouts = stat(NVDLA_A_STATS_TIMEOUTS), resets = stat(NVDLA_A_STATS_RESETS);
+	int err;
+
+	take_dump(dump, sizeof(dump));
+	clients_open(&c);
+	guest_fault(NVDLA_PCI_FAULT_HANG, 0);
+	begin = guest_now_ns();
+	NEED(!submit_timed(&c.hit) && !submit_timed(&c.other), "jobs are accepted");
+	err = guest_work_wait(&c.hit, 20000);
+	tap(err == -ETIMEDOUT, "hang: its job fails: %s", strerror(-err));
+	tap(ms_since(begin) >= TIMEOUT_MS / 2 && ms_since(begin) <= TIMEOUT_MS + GRACE_MS,
+	    "hang: after %u ms, with a time-out of %u", ms_since(begin), TIMEOUT_MS);
+	err = guest_work_wait(&c.other, 20000);
+	tap(!err && guest_work_right(&c.other), "hang: the job behind it is right: %s",
+	    strerror(-err));
+	both_right(&c, "hang");
+	tap(told(NVDLA_HEALTH_KIND_TIMEOUT), "hang: those who watch are told");
+	tap(told(NVDLA_HEALTH_KIND_RESET), "hang: of the reset too");
+	tap(stat(NVDLA_A_STATS_TIMEOUTS) == timeouts + 1, "hang: it is counted");
+	tap(stat(NVDLA_A_STATS_RESETS) == resets + 1, "hang: and the reset");
+	tap(take_dump(dump, sizeof(dump)) && strstr(dump, c.hit.config->name) &&
+		    strstr(dump, "CDMA"),
+	    "hang: the dump has the configuration and the unit's registers");
+	clients_close(&c);
+}
+
+/* The task that hangs is in the middle of a long job; the other client's priority is higher. */
+static void check_hang_middle(void)
+{
+	static const struct guest_work_shape many = { .tasks = 12 };
+	struct drm_nvdla_context high = { .op = DRM_NVDLA_CONTEXT_SET,
+					  .value = DRM_NVDLA_PRIORITY_HIGH };
+	struct guest_work work;
+	struct clients c;
+	u32 i, right = 0;
+	int err;
+
+	clients_open(&c);
+	NEED(!guest_ioctl(c.fd[1], DRM_IOCTL_NVDLA_CONTEXT, &high), "a client of high priority");
+	guest_work_new(c.fd[0], &many, &work);
+	guest_work_fill(&work, 5);
+	guest_fault(NVDLA_PCI_FAULT_SLOW_TASKS, 30);
+	NEED(!submit_timed(&work), "a long job is accepted");
+	guest_sleep_ms(100);
+	guest_fault(NVDLA_PCI_FAULT_HANG, 0);
+	for (i = 0; i < 3; i++) {
+		guest_work_fill(&c.other, i);
+		err = submit_timed(&c.other);
+		if (!err)
+			err = guest_work_wait(&c.other, 20000);
+		/* It may itself be the one whose task hangs. */
+		right += (!err && guest_work_right(&c.other)) || err == -ETIMEDOUT;
+	}
+	err = guest_work_wait(&work, 20000);
+	tap(right == 3 && (err == -ETIMEDOUT || (!err && guest_work_right(&work))),
+	    "hang in a long job under load: %s", strerror(-err));
+	both_right(&c, "hang in a long job");
+	guest_work_free(&work);
+	clients_close(&c);
+}
+
+static void check_spurious(void)
+{
+	struct clients c;
+	u32 i, right = 0;
+
+	clients_open(&c);
+	for (i = 0; i < 20; i++) {
+		guest_fault(NVDLA_PCI_FAULT_SPURIOUS, 0);
+		if (i & 1)
+			guest_work_submit(&c.hit);
+		guest_fault(NVDLA_PCI_FAULT_SPURIOUS, 0);
+		right += !guest_work_wait(&c.hit, 20000) || i == 0;
+	}
+	tap(right == 20 && guest_work_right(&c.hit), "spurious interrupts: jobs are right");
+	both_right(&c, "spurious interrupts");
+	clients_close(&c);
+}
+
+/* An interrupt that never comes, or late: the driver looks for itself before it gives up. */
+static void check_interrupt(enum nvdla_pci_fault kind, u32 arg, const char *name)
+{
+	static const struct guest_work_shape one = { .tasks = 1 };
+	struct guest_work work;
+	struct clients c;
+	u64 begin;
+	int err;
+
+	clients_open(&c);
+	guest_work_new(c.fd[0], &one, &work);
+	guest_work_fill(&work, 6);
+	guest_fault(kind, arg);
+	begin = guest_now_ns();
+	NEED(!submit_timed(&work) && !submit_timed(&c.other), "jobs are accepted");
+	err = guest_work_wait(&work, 20000);
+	tap(!err && guest_work_right(&work), "%s: its job is right: %s", name, strerror(-err));
+	tap(ms_since(begin) <= TIMEOUT_MS + GRACE_MS, "%s: after %u ms", name, ms_since(begin));
+	err = guest_work_wait(&c.other, 20000);
+	tap(!err && guest_work_right(&c.other), "%s: so is the other client's: %s", name,
+	    strerror(-err));
+	both_right(&c, name);
+	guest_work_free(&work);
+	clients_close(&c);
+}
+
+static void check_dma(u32 which, const char *name)
+{
+	struct clients c;
+	int err;
+
+	clients_open(&c);
+	guest_fault(NVDLA_PCI_FAULT_DMA, which);
+	NEED(!submit_timed(&c.hit), "a job is accepted");
+	err = guest_work_wait(&c.hit, 20000);
+	tap(err == -EIO || err == -ETIMEDOUT, "DMA error, %s: its job fails: %s", name,
+	    strerror(-err));
+	tap(guest_ctrl_read(NVDLA_PCI_CTRL_FAULT_KIND) == NVDLA_PCI_FAULT_NONE,
+	    "DMA error, %s: it happened", name);
+	both_right(&c, "DMA error");
+	clients_close(&c);
+}
+
+static void check_slow_memory(void)
+{
+	struct clients c;
+	int err;
+
+	clients_open(&c);
+	guest_fault(NVDLA_PCI_FAULT_SLOW_MEMORY, 5000);
+	NEED(!submit_timed(&c.hit) && !submit_timed(&c.other), "jobs are accepted");
+	err = guest_work_wait(&c.hit, 20000);
+	tap(!err && guest_work_right(&c.hit), "slow memory: a job is right: %s", strerror(-err));
+	err = guest_work_wait(&c.other, 20000);
+	tap(!err && guest_work_right(&c.other), "slow memory: the other's too: %s", strerror(-err));
+	guest_fault(NVDLA_PCI_FAULT_NONE, 0);
+	both_right(&c, "slow memory");
+	clients_close(&c);
+}
+
+/* ---- those that end with another probe ---- */
+
+static char slot[32], driver[300];
+
+/* Where the device is, while it is still there. */
+static void find_driver(void)
+{
+	char path[320], target[256];
+	const char *pci = guest_pci_path();
+	ssize_t length;
+
+	NEED(pci, "the device is on the bus");
+	snprintf(slot, sizeof(slot), "%s", strrchr(pci, '/') + 1);
+	snprintf(path, sizeof(path), "%s/driver", pci);
+	length = readlink(path, target, sizeof(target) - 1);
+	NEED(length > 0, "a driver is bound");
+	target[length] = 0;
+	snprintf(driver, sizeof(driver), "/sys/bus/pci/drivers/%s", strrchr(target, '/') + 1);
+}
+
+static int bind_driver(bool bound)
+{
+	char path[320];
+
+	snprintf(path, sizeof(path), "%s/%s", driver, bound ? "bind" : "unbind");
+	return guest_file_write(path, slot);
+}
+
+/* Lines of the driver in the kernel's log behind the mark that begin_log() left. */
+static void begin_log(const char *mark)
+{
+	guest_file_write("/dev/kmsg", mark);
+}
+
+static u32 log_lines(const char *mark, const char *pattern)
+{
+	static char text[1 << 20];
+	int bytes = klogctl(3 /* read all */, text, sizeof(text) - 1);
+	char *at = NULL, *next;
+	u32 lines = 0;
+
+	if (bytes <= 0)
+		return 0;
+	text[bytes] = 0;
+	for (next = strstr(text, mark); next; next = strstr(next + 1, mark))
+		at = next;
+	while (at && (at = strstr(at + 1, pattern)))
+		lines++;
+	return lines;
+}
+
+static bool wait_node(bool there)
+{
+	int i;
+
+	for (i = 0; i < 500; i++) {
+		if (!access(guest_node(), F_OK) == there)
+			return true;
+		guest_sleep_ms(10);
+	}
+	return false;
+}
+
+static void check_rom(void)
+{
+	struct clients c;
+	u32 lines;
+
+	guest_fault(NVDLA_PCI_FAULT_ROM, 0);
+	NEED(!bind_driver(false), "the driver is unbound");
+	begin_log("begin of nonsense");
+	bind_driver(true);
+	tap(access(guest_node(), F_OK) != 0, "nonsense ROM: the device is refused");
+	lines = log_lines("begin of nonsense", slot);
+	tap(lines == 1, "nonsense ROM: with one line: %u", lines);
+	guest_fault(NVDLA_PCI_FAULT_NONE, 0);
+	tap(!bind_driver(true) && wait_node(true), "nonsense ROM: when it is gone, it is bound");
+	clients_open(&c);
+	both_right(&c, "nonsense ROM");
+	clients_close(&c);
+}
+
+static void check_death(void)
+{
+	struct guest_work work;
+	struct clients c;
+	u64 begin;
+	int err;
+
+	clients_open(&c);
+	guest_work_new(c.fd[0], &few, &work);
+	guest_work_fill(&work, 7);
+	guest_fault(NVDLA_PCI_FAULT_SLOW_TASKS, 100);
+	NEED(!submit_timed(&c.hit) && !submit_timed(&c.other), "jobs are accepted");
+	guest_sleep_ms(150);
+	guest_fault(NVDLA_PCI_FAULT_DEAD, 0);
+	begin = guest_now_ns();
+	err = guest_work_wait(&c.hit, 20000);
+	tap(err < 0 && err != -ETIME, "death: the job that ran fails: %s", strerror(-err));
+	err = guest_work_wait(&c.other, 20000);
+	tap(err < 0, "death: so does the one behind it: %s", strerror(-err));
+	tap(ms_since(begin) <= 2 * (TIMEOUT_MS + GRACE_MS), "death: after %u ms", ms_since(begin));
+	err = guest_work_submit(&work);
+	if (!err)
+		err = guest_work_wait(&work, 20000);
+	tap(err == -EIO || err == -ENODEV, "death: a new job is refused or fails: %s",
+	    strerror(-err));
+	tap(told(NVDLA_HEALTH_KIND_DEVICE_LOST), "death: those who watch are told");
+	guest_work_free(&work);
+	clients_close(&c);
+	NEED(!bind_driver(false), "the driver is unbound");
+	guest_fault(NVDLA_PCI_FAULT_NONE, 0);
+	tap(!bind_driver(true) && wait_node(true), "death: a new device is bound");
+	clients_open(&c);
+	both_right(&c, "death");
+	clients_close(&c);
+}
+
+/* A thread that waits while the device goes. */
+static void *wait_thread(void *arg)
+{
+	struct guest_work *work = arg;
+
+	guest_bo_wait(work->fd, work->bo[TASK_OUTPUT].handle, 0, 20000);
+	return NULL;
+}
+
+/* Submits it; a sync_file of its fence, which outlives the device and the mappings. */
+static int submit_sync_file(struct guest_work *work)
+{
+	struct drm_nvdla_sync sync = { .handle = guest_sync_new(work->fd) };
+	struct drm_syncobj_handle file = {
+		.handle = sync.handle,
+		.flags = DRM_SYNCOBJ_HANDLE_TO_FD_FLAGS_EXPORT_SYNC_FILE,
+	};
+	struct drm_nvdla_job job = guest_work_job(work);
+
+	job.timeout_ms = TIMEOUT_MS;
+	job.out_syncs = (uintptr_t)&sync;
+	job.out_sync_count = 1;
+	NEED(!guest_submit(work->fd, &job, 1, NULL), "a job is accepted");
+	NEED(!guest_ioctl(work->fd, DRM_IOCTL_SYNCOBJ_HANDLE_TO_FD, &file),
+	     "its fence becomes a file");
+	return file.fd;
+}
+
+/* The fence's status: 0 not signalled, 1 signalled, or its error. */
+static int sync_file_status(int file)
+{
+	struct sync_file_info info = { 0 };
+	struct pollfd poll_fd = { .fd = file, .events = POLLIN };
+
+	poll(&poll_fd, 1, 5000);
+	return ioctl(file, SYNC_IOC_FILE_INFO, &info) ? -errno : info.status;
+}
+
+/* @remove: the device leaves the bus; or else its driver is taken from it. */
+static void check_unplug(bool remove)
+{
+	const char *name = remove ? "unplug" : "unbind";
+	struct drm_nvdla_budget budget;
+	struct clients c;
+	pthread_t waiter;
+	char path[320];
+	u64 begin;
+	int err, hit, other;
+
+	clients_open(&c);
+	guest_fault(NVDLA_PCI_FAULT_SLOW_TASKS, 200);
+	hit = submit_sync_file(&c.hit);
+	other = submit_sync_file(&c.other);
+	guest_sleep_ms(100);
+	NEED(!pthread_create(&waiter, NULL, wait_thread, &c.hit), "a thread waits");
+	guest_sleep_ms(50);
+	begin = guest_now_ns();
+	if (remove) {
+		guest_ctrl_close();
+		snprintf(path, sizeof(path), "%s/remove", guest_pci_path());
+		NEED(!guest_file_write(path, "1"), "the device is removed");
+	} else {
+		NEED(!bind_driver(false), "the driver is unbound");
+	}
+	pthread_join(waiter, NULL);
+	tap(ms_since(begin) < 5000, "%s while busy: the wait ends after %u ms", name,
+	    ms_since(begin));
+	err = sync_file_status(hit);
+	tap(err < 0, "%s while busy: the job that ran fails: %d", name, err);
+	err = sync_file_status(other);
+	tap(err < 0, "%s while busy: the job behind fails too: %d", name, err);
+	err = guest_work_submit(&c.other);
+	tap(err == -ENODEV, "%s: a new job: %s", name, strerror(-err));
+	err = guest_query(c.fd[0], DRM_NVDLA_QUERY_BUDGET, &budget, sizeof(budget));
+	tap(err == -ENODEV, "%s: a query: %s", name, strerror(-err));
+	close(hit);
+	close(other);
+	if (remove)
+		NEED(!guest_file_write("/sys/bus/pci/rescan", "1"), "the bus is looked at again");
+	else
+		NEED(!bind_driver(true), "the driver is bound");
+	NEED(wait_node(true), "the device is there again");
+	guest_fault(NVDLA_PCI_FAULT_NONE, 0);
+	clients_close(&c);
+	clients_open(&c);
+	both_right(&c, name);
+	clients_close(&c);
+}
+
+static void check_lost(void)
+{
+	check_interrupt(NVDLA_PCI_FAULT_LOST, 0, "lost interrupt");
+}
+
+static void check_late(void)
+{
+	check_interrupt(NVDLA_PCI_FAULT_LATE, TIMEOUT_MS / 2, "late interrupt");
+	check_interrupt(NVDLA_PCI_FAULT_LATE, TIMEOUT_MS * 2, "very late interrupt");
+}
+
+static void check_dma_errors(void)
+{
+	check_dma(NVDLA_PCI_FAULT_DMA_ANY, "any");
+	check_dma(NVDLA_PCI_FAULT_DMA_READ, "read");
+	check_dma(NVDLA_PCI_FAULT_DMA_WRITE, "write");
+}
+
+static void check_unbind(void)
+{
+	check_unplug(false);
+}
+
+static void check_remove(void)
+{
+	check_unplug(true);
+}
+
+static const struct {
+	const char *name;
+	void (*check)(void);
+} kinds[] = {
+	{ "spurious", check_spurious },
+	{ "lost", check_lost },
+	{ "late", check_late },
+	{ "hang", check_hang },
+	{ "hang-middle", check_hang_middle },
+	{ "dma", check_dma_errors },
+	{ "slow-memory", check_slow_memory },
+	{ "rom", check_rom },
+	{ "death", check_death },
+	{ "unbind", check_unbind },
+	{ "unplug", check_remove },
+};
+
+int main(int argc, char **argv)
+{
+	u32 i;
+
+	watch();
+	find_driver();
+	for (i = 0; i < ARRAY_SIZE(kinds); i++)
+		if (argc < 2 || !strcmp(argv[1], kinds[i].name))
+			kinds[i].check();
+	tap(!guest_ctrl_read(NVDLA_PCI_CTRL_STRAY_DMA), "no access outside of what is mapped: %u",
+	    guest_ctrl_read(NVDLA_PCI_CTRL_STRAY_DMA));
+	return tap_end();
+}
