@@ -4,7 +4,7 @@
  * messages, close files, disturb the device, and are killed at any moment; now and then the driver
  * loses its device.  Memory that is not theirs stays as it was, and in the end the NPU still computes.
  *
- *	fuzz [SECONDS [SEED]]	FUZZ_SECONDS and FUZZ_SEED in the environment do the same
+ *	fuzz [SECONDS [SEED]]	NPU_TEST_FUZZ_SECONDS and NPU_TEST_FUZZ_SEED in the environment do the same
  *
  * vm-test: kernel=all iommu=both timeout=300 smp=2
  */
@@ -246,8 +246,8 @@ static void campaign(struct fuzz_counters *counters, u32 seconds, u32 seed)
 int main(int argc, char **argv)
 {
 	static const struct guest_work_shape shape = { .tasks = 5 };
-	u32 seconds = argc > 1 ? (u32)atoi(argv[1]) : environment("FUZZ_SECONDS", 25);
-	u32 seed = argc > 2 ? (u32)atoi(argv[2]) : environment("FUZZ_SEED", 1);
+	u32 seconds = argc > 1 ? (u32)atoi(argv[1]) : environment("NPU_TEST_FUZZ_SECONDS", 25);
+	u32 seed = argc > 2 ? (u32)atoi(argv[2]) : environment("NPU_TEST_FUZZ_SEED", 1);
 	struct fuzz_counters *counters;
 	struct drm_nvdla_budget budget;
 	struct guest_work work;

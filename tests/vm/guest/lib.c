@@ -458,7 +458,7 @@ bool guest_work_run(struct guest_work *work, u32 seed)
 
 static u32 file_number(const char *dir, const char *name)
 {
-	char path[300], text[32] = "";
+	char path[400], text[32] = "";
 
 	snprintf(path, sizeof(path), "%s/%s", dir, name);
 	guest_file_read(path, text, sizeof(text));
