@@ -121,12 +121,29 @@ static const struct nvdla_budget_case nvdla_budget_cases[] = {
 		{ UNUSABLE, BANK(63), 1, 63, { 63, 0, 0 } },
 	} },
 };
+
 /* clang-format on */
 
 #undef LIMIT
 #undef UNUSABLE
 #undef RESERVE
 #undef BANK
+
+static inline int nvdla_budget_step_run(const struct nvdla_budget_step *step,
+					struct nvdla_budget_state *state, u32 *own)
+{
+	u32 value = (u32)step->value;
+
+	switch (step->op) {
+	case NVDLA_BUDGET_STEP_LIMIT:
+		return nvdla_budget_state_set_limit(state, value);
+	case NVDLA_BUDGET_STEP_UNUSABLE:
+		return nvdla_budget_state_set_unusable(state, step->value);
+	default:
+		own += step->op - NVDLA_BUDGET_STEP_RESERVE;
+		return nvdla_budget_state_reserve(state, own, value);
+	}
+}
 
 /**
  * nvdla_budget_case_run() - all steps of a case
@@ -137,30 +154,22 @@ static const struct nvdla_budget_case nvdla_budget_cases[] = {
 static inline const char *nvdla_budget_case_run(const struct nvdla_budget_case *test, u32 *step)
 {
 	struct nvdla_budget_state state = nvdla_budget_state_fresh(test->total);
-	u32 own[NVDLA_BUDGET_CASE_CLIENTS] = { 0 }, client, sum;
+	u32 own[NVDLA_BUDGET_CASE_CLIENTS] = { 0 }, client, sum, available;
 	const struct nvdla_budget_step *s;
-	int result;
 
 	for (*step = 1; *step <= NVDLA_BUDGET_CASE_STEPS; ++*step) {
 		s = &test->step[*step - 1];
 		if (s->op == NVDLA_BUDGET_STEP_END)
 			break;
-		if (s->op == NVDLA_BUDGET_STEP_LIMIT)
-			result = nvdla_budget_state_set_limit(&state, (u32)s->value);
-		else if (s->op == NVDLA_BUDGET_STEP_UNUSABLE)
-			result = nvdla_budget_state_set_unusable(&state, s->value);
-		else
-			result = nvdla_budget_state_reserve(
-				&state, &own[s->op - NVDLA_BUDGET_STEP_RESERVE], (u32)s->value);
-		if (result != s->result)
+		if (nvdla_budget_step_run(s, &state, own) != s->result)
 			return "result";
 		if (nvdla_budget_state_ceiling(&state) != s->ceiling)
 			return "ceiling";
 		for (client = 0, sum = 0; client < NVDLA_BUDGET_CASE_CLIENTS; client++) {
-			sum += own[client];
-			if (nvdla_budget_state_available(&state, own[client]) !=
-			    s->available[client])
+			available = nvdla_budget_state_available(&state, own[client]);
+			if (available != s->available[client])
 				return "available";
+			sum += own[client];
 		}
 		if (state.reserved != sum)
 			return "reserved";

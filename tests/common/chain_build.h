@@ -1,11 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Puts chain streams together for tests: registers in any order, then one task after the other.
+ * Puts chain streams together for tests, in the kernel too: registers in any order, then one task
+ * after the other.
  */
 #ifndef CHAIN_BUILD_H
 #define CHAIN_BUILD_H
 
+#ifdef __KERNEL__
+#include <linux/slab.h>
+#define chain_realloc(data, size) krealloc(data, size, GFP_KERNEL | __GFP_NOFAIL)
+#define chain_release(data) kfree(data)
+#define abort() BUG()
+#else
 #include <stdlib.h>
+#define chain_realloc(data, size) realloc(data, size)
+#define chain_release(data) free(data)
+#endif
 
 #include "nvdla_chain.h"
 #include "nvdla_regs.h"
@@ -32,7 +42,7 @@ static inline void chain_append(struct chain_build *b, const void *data, size_t 
 {
 	if (b->size + size > b->room) {
 		b->room = (b->size + size) * 2;
-		b->data = realloc(b->data, b->room);
+		b->data = chain_realloc(b->data, b->room);
 		if (!b->data)
 			abort();
 	}
@@ -161,7 +171,7 @@ static inline void chain_end(struct chain_build *b, u32 regions)
 
 static inline void chain_free(struct chain_build *b)
 {
-	free(b->data);
+	chain_release(b->data);
 	b->data = NULL;
 }
 

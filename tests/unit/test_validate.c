@@ -10,7 +10,7 @@
 #include <cmocka.h>
 #include <stdio.h>
 
-#include "../common/chain_tasks.h"
+#include "../../driver/tests/nvdla_validate_cases.h"
 #include "nvdla_chain_check.h"
 #include "nvdla_rules.h"
 
@@ -38,323 +38,21 @@ static void expect_accepted(const char *config, const struct chain_build *b,
 	}
 }
 
-/* ---- well-formed tasks to start from; each leaves its last task open ---- */
-
-static const struct conv_shape conv_base = {
-	.w = 8,
-	.h = 7,
-	.c = 20,
-	.k = 13,
-	.r = 3,
-	.s = 3,
-	.pad_left = 1,
-	.pad_right = 1,
-	.pad_top = 1,
-	.pad_bottom = 1,
-};
-
-static void make_conv(struct chain_build *b, const struct nvdla_config *cfg)
-{
-	chain_conv(b, cfg, &conv_base, 7);
-}
-
-static void make_dilated(struct chain_build *b, const struct nvdla_config *cfg)
-{
-	struct conv_shape n = { .w = 9,
-				.h = 9,
-				.c = 8,
-				.k = 8,
-				.r = 3,
-				.s = 3,
-				.stride_x = 2,
-				.stride_y = 2,
-				.dilation_x = 2,
-				.dilation_y = 2 };
-
-	chain_conv(b, cfg, &n, 7);
-}
-
-static void make_bs_table(struct chain_build *b, const struct nvdla_config *cfg)
-{
-	chain_conv(b, cfg, &conv_base, 7);
-	task_bs_table(b, 8, 7, 13);
-}
-
-static void make_image(struct chain_build *b, const struct nvdla_config *cfg)
-{
-	struct conv_shape n = { .w = 20,
-				.h = 10,
-				.c = 4,
-				.k = 8,
-				.r = 3,
-				.s = 3,
-				.stride_x = 1,
-				.pad_left = 1,
-				.image = true,
-				.pixel_format = 12 };
-
-	chain_conv(b, cfg, &n, 7);
-}
-
-static void make_planes(struct chain_build *b, const struct nvdla_config *cfg)
-{
-	struct conv_shape n = {
-		.w = 20, .h = 10, .c = 3, .k = 8, .r = 3, .s = 3, .image = true, .pixel_format = 28
-	};
-
-	chain_conv(b, cfg, &n, 7);
-}
-
-static void make_conv_pool(struct chain_build *b, const struct nvdla_config *cfg)
-{
-	struct pool_shape p = { .w = 8,
-				.h = 7,
-				.c = 13,
-				.kernel_w = 2,
-				.kernel_h = 3,
-				.stride_w = 2,
-				.stride_h = 2,
-				.method = 1 };
-
-	chain_conv(b, cfg, &conv_base, 7);
-	task_pool_behind(b, cfg, &p);
-}
-
-static void make_sdp(struct chain_build *b, const struct nvdla_config *cfg)
-{
-	chain_sdp(b, cfg, 6, 5, 20, 0, 0x1000, 7);
-}
-
-static void make_pool(struct chain_build *b, const struct nvdla_config *cfg)
-{
-	struct pool_shape p = { .w = 9,
-				.h = 8,
-				.c = 20,
-				.kernel_w = 3,
-				.kernel_h = 2,
-				.stride_w = 2,
-				.stride_h = 2,
-				.pad_left = 1,
-				.pad_right = 1,
-				.method = 1 };
-
-	chain_pdp(b, cfg, &p, 7);
-}
-
-static void make_pool_split(struct chain_build *b, const struct nvdla_config *cfg)
-{
-	struct pool_shape p = { .w = 40,
-				.h = 8,
-				.c = 20,
-				.kernel_w = 2,
-				.kernel_h = 2,
-				.stride_w = 2,
-				.stride_h = 2,
-				.parts = 3,
-				.first_out = 8,
-				.mid_out = 6,
-				.method = 1 };
-
-	chain_pdp(b, cfg, &p, 7);
-}
-
-static void make_cdp(struct chain_build *b, const struct nvdla_config *cfg)
-{
-	chain_cdp(b, cfg, 4, 3, 20, 0, 0x1000, true, 7);
-}
-
-/* ---- one change each ---- */
-
-struct change {
-	u32 reg;
-	u8 lsb;
-	u8 width;
-	u32 value;
-};
-
-#define F(unit, reg, field, value)                                                                \
-	{                                                                                         \
-		NVDLA_##unit##_##reg, NVDLA_LSB(unit, reg, field), NVDLA_WIDTH(unit, reg, field), \
-			value                                                                     \
-	}
-
-struct mutation {
-	const char *name;
-	void (*make)(struct chain_build *b, const struct nvdla_config *cfg);
-	struct change change[3];
-	u32 reg; /* that the refusal names */
-	int err; /* 0: -EINVAL */
-};
-
-/* clang-format off */
-static const struct mutation mutations[] = {
-	/* Fields with one value. */
-	{ "Winograd", make_conv, { F(CDMA, D_MISC_CFG, CONV_MODE, 1) }, NVDLA_CDMA_D_MISC_CFG },
-	{ "INT16 in", make_conv, { F(CDMA, D_MISC_CFG, IN_PRECISION, 1) }, NVDLA_CDMA_D_MISC_CFG },
-	{ "INT16 in CSC", make_conv, { F(CSC, D_MISC_CFG, PROC_PRECISION, 1) }, NVDLA_CSC_D_MISC_CFG },
-	{ "INT16 in CMAC_A", make_conv, { F(CMAC_A, D_MISC_CFG, PROC_PRECISION, 1) }, NVDLA_CMAC_A_D_MISC_CFG },
-	{ "INT16 in CMAC_B", make_conv, { F(CMAC_B, D_MISC_CFG, PROC_PRECISION, 1) }, NVDLA_CMAC_B_D_MISC_CFG },
-	{ "INT16 in CACC", make_conv, { F(CACC, D_MISC_CFG, PROC_PRECISION, 1) }, NVDLA_CACC_D_MISC_CFG },
-	{ "INT16 out", make_conv, { F(SDP, D_DATA_FORMAT, OUT_PRECISION, 1) }, NVDLA_SDP_D_DATA_FORMAT },
-	{ "INT16 in SDP", make_conv, { F(SDP, D_DATA_FORMAT, PROC_PRECISION, 1) }, NVDLA_SDP_D_DATA_FORMAT },
-	{ "compressed weights", make_conv, { F(CDMA, D_WEIGHT_FORMAT, WEIGHT_FORMAT, 1) }, NVDLA_CDMA_D_WEIGHT_FORMAT },
-	{ "batches", make_conv, { F(CDMA, D_BATCH_NUMBER, BATCHES, 1) }, NVDLA_CDMA_D_BATCH_NUMBER },
-	{ "compression addresses", make_conv, { F(CDMA, D_WMB_BYTES, WMB_BYTES, 0) }, NVDLA_CDMA_D_WMB_BYTES },
-	/* Registers and addresses. */
-	{ "start bit", make_conv, { F(CDMA, D_OP_ENABLE, OP_EN, 1) }, NVDLA_CDMA_D_OP_ENABLE },
-	{ "pointer", make_conv, { F(CSC, S_POINTER, PRODUCER, 1) }, NVDLA_CSC_S_POINTER },
-	{ "raw address", make_conv, { F(CDMA, D_DAIN_ADDR_LOW_0, DATAIN_ADDR_LOW_0, 64) }, NVDLA_CDMA_D_DAIN_ADDR_LOW_0 },
-	{ "address of CACC", make_conv, { F(CACC, D_DATAOUT_ADDR, DATAOUT_ADDR, 64) }, NVDLA_CACC_D_DATAOUT_ADDR },
-	{ "interrupt mask", make_conv, { F(GLB, S_INTR_MASK, SDP_DONE_MASK0, 1) }, NVDLA_GLB_S_INTR_MASK },
-	{ "memory interface", make_conv, { F(MCIF, CFG_WR_WEIGHT_1, WR_WEIGHT_RBK, 1) }, NVDLA_MCIF_CFG_WR_WEIGHT_1 },
-	{ "other unit", make_conv, { F(CDP, D_LRN_CFG, NORMALZ_LEN, 1) }, NVDLA_CDP_D_LRN_CFG },
-	{ "no register", make_conv, { { 0x30ec, 0, 32, 1 } }, 0x30ec },
-	{ "unaligned register", make_conv, { { NVDLA_CDMA_D_BANK + 1, 0, 32, 1 } }, NVDLA_CDMA_D_BANK + 1 },
-	{ "beyond the registers", make_conv, { { 0x13014, 0, 32, 0 } }, 0x13014 },
-	{ "bits beside the fields", make_conv, { { NVDLA_CDMA_D_BANK, 31, 1, 1 } }, NVDLA_CDMA_D_BANK },
-	/* Units that must agree. */
-	{ "kernels", make_conv, { F(CDMA, D_WEIGHT_SIZE_1, WEIGHT_KERNEL, 13) }, NVDLA_CDMA_D_WEIGHT_SIZE_1 },
-	{ "banks", make_conv, { F(CSC, D_BANK, DATA_BANK, 3) }, NVDLA_CDMA_D_BANK },
-	{ "output width", make_conv, { F(CACC, D_DATAOUT_SIZE_0, DATAOUT_WIDTH, 8) }, NVDLA_CACC_D_DATAOUT_SIZE_0 },
-	{ "SDP height", make_conv, { F(SDP, D_DATA_CUBE_HEIGHT, HEIGHT, 7) }, NVDLA_SDP_D_DATA_CUBE_HEIGHT },
-	{ "SDP height less", make_conv, { F(SDP, D_DATA_CUBE_HEIGHT, HEIGHT, 5) }, NVDLA_SDP_D_DATA_CUBE_HEIGHT },
-	{ "SDP channels", make_conv, { F(SDP, D_DATA_CUBE_CHANNEL, CHANNEL, 30) }, NVDLA_SDP_D_DATA_CUBE_CHANNEL },
-	{ "SDP_RDMA width", make_sdp, { F(SDP_RDMA, D_DATA_CUBE_WIDTH, WIDTH, 6) }, NVDLA_SDP_RDMA_D_DATA_CUBE_WIDTH },
-	{ "padding value", make_conv, { F(CSC, D_ZERO_PADDING_VALUE, PAD_VALUE, 3) }, NVDLA_CDMA_D_ZERO_PADDING_VALUE },
-	{ "PDP behind SDP", make_conv_pool, { F(PDP, D_DATA_CUBE_IN_WIDTH, CUBE_IN_WIDTH, 9) }, NVDLA_PDP_D_DATA_CUBE_IN_WIDTH },
-	{ "PDP_RDMA channels", make_pool, { F(PDP_RDMA, D_DATA_CUBE_IN_CHANNEL, CUBE_IN_CHANNEL, 9) }, NVDLA_PDP_RDMA_D_DATA_CUBE_IN_CHANNEL },
-	/* Geometry. */
-	{ "one window too many", make_conv, { F(CSC, D_DATAOUT_SIZE_0, DATAOUT_WIDTH, 8), F(CACC, D_DATAOUT_SIZE_0, DATAOUT_WIDTH, 8), F(SDP, D_DATA_CUBE_WIDTH, WIDTH, 8) }, NVDLA_CSC_D_DATAOUT_SIZE_0 },
-	{ "one window too few", make_conv, { F(CSC, D_DATAOUT_SIZE_0, DATAOUT_WIDTH, 6), F(CACC, D_DATAOUT_SIZE_0, DATAOUT_WIDTH, 6), F(SDP, D_DATA_CUBE_WIDTH, WIDTH, 6) }, NVDLA_CSC_D_DATAOUT_SIZE_0 },
-	{ "dilation", make_dilated, { F(CSC, D_DILATION_EXT, X_DILATION_EXT, 7) }, NVDLA_CSC_D_DATAOUT_SIZE_0 },
-	{ "padding wider than the kernel", make_conv, { F(CDMA, D_ZERO_PADDING, PAD_RIGHT, 4) }, NVDLA_CDMA_D_ZERO_PADDING },
-	{ "atomics", make_conv, { F(CSC, D_ATOMICS, ATOMICS, 54) }, NVDLA_CSC_D_ATOMICS },
-	{ "kernel bytes", make_conv, { F(CDMA, D_WEIGHT_SIZE_0, BYTE_PER_KERNEL, 178) }, NVDLA_CDMA_D_WEIGHT_SIZE_0 },
-	{ "kernel channels", make_conv, { F(CSC, D_WEIGHT_SIZE_EXT_1, WEIGHT_CHANNEL_EXT, 18) }, NVDLA_CSC_D_WEIGHT_SIZE_EXT_1 },
-	{ "weights rounded to 128", make_conv, { F(CDMA, D_WEIGHT_BYTES, WEIGHT_BYTES, 2432), F(CSC, D_WEIGHT_BYTES, WEIGHT_BYTES, 2432) }, NVDLA_CDMA_D_WEIGHT_BYTES },
-	{ "weights too short", make_conv, { F(CDMA, D_WEIGHT_BYTES, WEIGHT_BYTES, 2336), F(CSC, D_WEIGHT_BYTES, WEIGHT_BYTES, 2336) }, NVDLA_CDMA_D_WEIGHT_BYTES },
-	{ "CSC sees more lines", make_conv, { F(CSC, D_DATAIN_SIZE_EXT_0, DATAIN_HEIGHT_EXT, 7) }, NVDLA_CSC_D_DATAOUT_SIZE_0 },
-	{ "pixel format for features", make_conv, { F(CDMA, D_DATAIN_FORMAT, PIXEL_FORMAT, 12) }, NVDLA_CDMA_D_DATAIN_FORMAT },
-	{ "mean for features", make_conv, { F(CDMA, D_MEAN_FORMAT, MEAN_FORMAT, 1) }, NVDLA_CDMA_D_MEAN_FORMAT },
-	{ "kernel rows side by side", make_conv, { F(CSC, D_POST_Y_EXTENSION, Y_EXTENSION, 1) }, NVDLA_CSC_D_POST_Y_EXTENSION },
-	{ "kernel rows side by side beyond the MAC array", make_image, { F(CSC, D_POST_Y_EXTENSION, Y_EXTENSION, 2) }, NVDLA_CSC_D_POST_Y_EXTENSION },
-	{ "kernel rows left over", make_image, { F(CSC, D_POST_Y_EXTENSION, Y_EXTENSION, 1) }, NVDLA_CSC_D_POST_Y_EXTENSION },
-	{ "16-bit pixels", make_image, { F(CDMA, D_DATAIN_FORMAT, PIXEL_FORMAT, 1) }, NVDLA_CDMA_D_DATAIN_FORMAT },
-	{ "packed 10-bit pixels", make_image, { F(CDMA, D_DATAIN_FORMAT, PIXEL_FORMAT, 20) }, NVDLA_CDMA_D_DATAIN_FORMAT },
-	{ "pixel channels", make_image, { F(CDMA, D_DATAIN_SIZE_1, DATAIN_CHANNEL, 2), F(CSC, D_DATAIN_SIZE_EXT_1, DATAIN_CHANNEL_EXT, 2) }, NVDLA_CDMA_D_DATAIN_SIZE_1 },
-	{ "kernel not folded", make_image, { F(CSC, D_WEIGHT_SIZE_EXT_0, WEIGHT_WIDTH_EXT, 2) }, NVDLA_CSC_D_WEIGHT_SIZE_EXT_1 },
-	{ "kernel part of a pixel", make_image, { F(CSC, D_WEIGHT_SIZE_EXT_1, WEIGHT_CHANNEL_EXT, 12) }, NVDLA_CSC_D_WEIGHT_SIZE_EXT_1 },
-	{ "dilated pixels", make_image, { F(CSC, D_DILATION_EXT, X_DILATION_EXT, 1) }, NVDLA_CSC_D_DILATION_EXT },
-	{ "pixel offset", make_image, { F(CDMA, D_PIXEL_OFFSET, PIXEL_X_OFFSET, 2) }, NVDLA_CDMA_D_PIXEL_OFFSET },
-	{ "offset of lines", make_image, { F(CDMA, D_PIXEL_OFFSET, PIXEL_Y_OFFSET, 1) }, NVDLA_CDMA_D_PIXEL_OFFSET },
-	{ "block-linear pixels", make_image, { F(CDMA, D_DATAIN_FORMAT, PIXEL_MAPPING, 1) }, NVDLA_CDMA_D_DATAIN_FORMAT },
-	{ "packed pixels", make_image, { F(CDMA, D_DAIN_MAP, LINE_PACKED, 1) }, NVDLA_CDMA_D_DAIN_MAP },
-	{ "lines of the second plane", make_planes, { F(CDMA, D_LINE_UV_STRIDE, UV_LINE_STRIDE, 32) }, NVDLA_CDMA_D_LINE_UV_STRIDE },
-	/* Convolution buffer. */
-	{ "entries per slice too many", make_conv, { F(CDMA, D_ENTRY_PER_SLICE, ENTRIES, 24), F(CSC, D_ENTRY_PER_SLICE, ENTRIES, 24) }, NVDLA_CDMA_D_ENTRY_PER_SLICE },
-	{ "entries per slice too few", make_conv, { F(CDMA, D_ENTRY_PER_SLICE, ENTRIES, 22), F(CSC, D_ENTRY_PER_SLICE, ENTRIES, 22) }, NVDLA_CDMA_D_ENTRY_PER_SLICE },
-	{ "too many banks", make_conv, { F(CDMA, D_BANK, WEIGHT_BANK, 31), F(CSC, D_BANK, WEIGHT_BANK, 31) }, NVDLA_CDMA_D_BANK },
-	{ "fetch larger than the banks", make_conv, { F(CDMA, D_FETCH_GRAIN, GRAINS, 22) }, NVDLA_CDMA_D_FETCH_GRAIN },
-	{ "releases more than there is", make_conv, { F(CSC, D_RELEASE, RLS_SLICES, 7) }, NVDLA_CSC_D_RELEASE },
-	{ "keeps lines at the end", make_conv, { F(CSC, D_RELEASE, RLS_SLICES, 5) }, NVDLA_CSC_D_RELEASE },
-	{ "keeps all at the end", make_conv, { F(CSC, D_MISC_CFG, SKIP_DATA_RLS, 1), F(CDMA, D_MISC_CFG, SKIP_DATA_RLS, 1) }, NVDLA_CSC_D_RELEASE },
-	{ "keeps weights at the end", make_conv, { F(CSC, D_MISC_CFG, SKIP_WEIGHT_RLS, 1), F(CDMA, D_MISC_CFG, SKIP_WEIGHT_RLS, 1) }, NVDLA_CSC_D_RELEASE },
-	{ "reuses data of nobody", make_conv, { F(CSC, D_MISC_CFG, DATA_REUSE, 1), F(CDMA, D_MISC_CFG, DATA_REUSE, 1) }, NVDLA_CDMA_D_MISC_CFG },
-	{ "reuses weights of nobody", make_conv, { F(CSC, D_MISC_CFG, WEIGHT_REUSE, 1), F(CDMA, D_MISC_CFG, WEIGHT_REUSE, 1) }, NVDLA_CDMA_D_MISC_CFG },
-	/* Strides. */
-	{ "line stride in bytes", make_conv, { F(CDMA, D_LINE_STRIDE, LINE_STRIDE, 68) }, NVDLA_CDMA_D_LINE_STRIDE },
-	{ "lines that overlap", make_conv, { F(CDMA, D_LINE_STRIDE, LINE_STRIDE, 56) }, NVDLA_CDMA_D_LINE_STRIDE },
-	{ "surface stride in bytes", make_conv, { F(CDMA, D_SURF_STRIDE, SURF_STRIDE, 452) }, NVDLA_CDMA_D_SURF_STRIDE },
-	{ "packed with gaps", make_conv, { F(CDMA, D_DAIN_MAP, LINE_PACKED, 1), F(CDMA, D_LINE_STRIDE, LINE_STRIDE, 72) }, NVDLA_CDMA_D_LINE_STRIDE },
-	{ "surfaces packed with gaps", make_conv, { F(CDMA, D_DAIN_MAP, SURF_PACKED, 1), F(CDMA, D_SURF_STRIDE, SURF_STRIDE, 456) }, NVDLA_CDMA_D_SURF_STRIDE },
-	{ "output lines that overlap", make_conv, { F(SDP, D_DST_LINE_STRIDE, DST_LINE_STRIDE, 56) }, NVDLA_SDP_D_DST_LINE_STRIDE },
-	{ "output surfaces that overlap", make_conv, { F(SDP, D_DST_SURFACE_STRIDE, DST_SURFACE_STRIDE, 440) }, NVDLA_SDP_D_DST_SURFACE_STRIDE },
-	{ "output surface repeated", make_conv, { F(SDP, D_DST_SURFACE_STRIDE, DST_SURFACE_STRIDE, 0) }, NVDLA_SDP_D_DST_SURFACE_STRIDE },
-	{ "PDP output stride", make_pool, { F(PDP, D_DST_LINE_STRIDE, DST_LINE_STRIDE, 36) }, NVDLA_PDP_D_DST_LINE_STRIDE },
-	{ "CDP input stride", make_cdp, { F(CDP_RDMA, D_SRC_LINE_STRIDE, SRC_LINE_STRIDE, 24) }, NVDLA_CDP_RDMA_D_SRC_LINE_STRIDE },
-	/* Memory interfaces and features that nv_small lacks. */
-	{ "input by the second interface", make_conv, { F(CDMA, D_DAIN_RAM_TYPE, DATAIN_RAM_TYPE, 0) }, NVDLA_CDMA_D_DAIN_RAM_TYPE, -EOPNOTSUPP },
-	{ "weights by the second interface", make_conv, { F(CDMA, D_WEIGHT_RAM_TYPE, WEIGHT_RAM_TYPE, 0) }, NVDLA_CDMA_D_WEIGHT_RAM_TYPE, -EOPNOTSUPP },
-	{ "output by the second interface", make_conv, { F(SDP, D_DST_DMA_CFG, DST_RAM_TYPE, 0) }, NVDLA_SDP_D_DST_DMA_CFG, -EOPNOTSUPP },
-	{ "element-wise unit", make_conv, { F(SDP, D_DP_EW_CFG, EW_BYPASS, 0) }, NVDLA_SDP_D_DP_EW_CFG, -EOPNOTSUPP },
-	{ "element-wise operands", make_sdp, { F(SDP_RDMA, D_ERDMA_CFG, ERDMA_DISABLE, 0) }, NVDLA_SDP_RDMA_D_ERDMA_CFG, -EOPNOTSUPP },
-	{ "table of SDP", make_sdp, { F(SDP, S_LUT_LE_END, LUT_LE_END, 64) }, NVDLA_SDP_S_LUT_LE_END, -EOPNOTSUPP },
-	/* SDP. */
-	{ "not behind a convolution", make_conv, { F(SDP, D_FEATURE_MODE_CFG, FLYING_MODE, 0) }, NVDLA_SDP_D_FEATURE_MODE_CFG },
-	{ "behind no convolution", make_sdp, { F(SDP, D_FEATURE_MODE_CFG, FLYING_MODE, 1), F(SDP_RDMA, D_FEATURE_MODE_CFG, FLYING_MODE, 1) }, NVDLA_SDP_D_FEATURE_MODE_CFG },
-	{ "operands not fetched", make_bs_table, { F(SDP_RDMA, D_BRDMA_CFG, BRDMA_DATA_USE, 1) }, NVDLA_SDP_RDMA_D_BRDMA_CFG },
-	{ "operands not wanted", make_bs_table, { F(SDP, D_DP_BS_CFG, BS_BYPASS, 1) }, NVDLA_SDP_RDMA_D_BRDMA_CFG },
-	{ "operands without address", make_bs_table, { F(SDP_RDMA, D_NRDMA_CFG, NRDMA_DISABLE, 0), F(SDP, D_DP_BN_CFG, BN_BYPASS, 0), F(SDP, D_DP_BN_MUL_CFG, BN_MUL_SRC, 1) }, NVDLA_SDP_RDMA_D_BN_BASE_ADDR_LOW },
-	{ "fourth use of operands", make_bs_table, { F(SDP_RDMA, D_BRDMA_CFG, BRDMA_DATA_USE, 3) }, NVDLA_SDP_RDMA_D_BRDMA_CFG },
-	{ "fourth ALU operation", make_conv, { F(SDP, D_DP_BS_CFG, BS_ALU_ALGO, 3) }, NVDLA_SDP_D_DP_BS_CFG },
-	{ "output to PDP that is not there", make_conv, { F(SDP, D_FEATURE_MODE_CFG, OUTPUT_DST, 1) }, NVDLA_PDP_D_DATA_CUBE_IN_WIDTH },
-	/* PDP. */
-	{ "fourth method", make_pool, { F(PDP, D_OPERATION_MODE_CFG, POOLING_METHOD, 3) }, NVDLA_PDP_D_OPERATION_MODE_CFG },
-	{ "kernel of nine", make_pool, { F(PDP, D_POOLING_KERNEL_CFG, KERNEL_HEIGHT, 8) }, NVDLA_PDP_D_POOLING_KERNEL_CFG },
-	{ "on the fly alone", make_pool, { F(PDP, D_OPERATION_MODE_CFG, FLYING_MODE, 0) }, NVDLA_PDP_D_OPERATION_MODE_CFG },
-	{ "from memory behind SDP", make_conv_pool, { F(PDP, D_OPERATION_MODE_CFG, FLYING_MODE, 1) }, NVDLA_PDP_D_OPERATION_MODE_CFG },
-	{ "RDMA on the fly", make_pool, { F(PDP_RDMA, D_FLYING_MODE, FLYING_MODE, 0) }, NVDLA_PDP_RDMA_D_FLYING_MODE },
-	{ "unread rows", make_pool, { F(PDP, D_DATA_CUBE_IN_HEIGHT, CUBE_IN_HEIGHT, 8), F(PDP_RDMA, D_DATA_CUBE_IN_HEIGHT, CUBE_IN_HEIGHT, 8) }, NVDLA_PDP_D_DATA_CUBE_IN_HEIGHT },
-	{ "pooled rows", make_pool, { F(PDP, D_DATA_CUBE_OUT_HEIGHT, CUBE_OUT_HEIGHT, 4) }, NVDLA_PDP_D_DATA_CUBE_OUT_HEIGHT },
-	{ "pooled columns", make_pool, { F(PDP, D_DATA_CUBE_OUT_WIDTH, CUBE_OUT_WIDTH, 3) }, NVDLA_PDP_D_DATA_CUBE_OUT_WIDTH },
-	{ "pooled channels", make_pool, { F(PDP, D_DATA_CUBE_OUT_CHANNEL, CUBE_OUT_CHANNEL, 3) }, NVDLA_PDP_D_DATA_CUBE_OUT_CHANNEL },
-	{ "padding wider than the window", make_pool, { F(PDP, D_POOLING_PADDING_CFG, PAD_TOP, 2) }, NVDLA_PDP_D_POOLING_PADDING_CFG },
-	{ "padding that no window covers", make_pool, { F(PDP, D_POOLING_PADDING_CFG, PAD_RIGHT, 2) }, NVDLA_PDP_D_POOLING_PADDING_CFG },
-	{ "parts without a split", make_pool, { F(PDP, D_PARTIAL_WIDTH_OUT, PARTIAL_WIDTH_OUT_FIRST, 1) }, NVDLA_PDP_D_PARTIAL_WIDTH_IN },
-	{ "parts that do not add up", make_pool_split, { F(PDP, D_PARTIAL_WIDTH_OUT, PARTIAL_WIDTH_OUT_LAST, 6) }, NVDLA_PDP_D_PARTIAL_WIDTH_OUT },
-	{ "first part", make_pool_split, { F(PDP, D_PARTIAL_WIDTH_OUT, PARTIAL_WIDTH_OUT_FIRST, 6), F(PDP, D_PARTIAL_WIDTH_OUT, PARTIAL_WIDTH_OUT_LAST, 6) }, NVDLA_PDP_D_PARTIAL_WIDTH_IN },
-	{ "split behind SDP", make_conv_pool, { F(PDP, D_OPERATION_MODE_CFG, SPLIT_NUM, 1) }, NVDLA_PDP_D_OPERATION_MODE_CFG },
-	/* CDP. */
-	{ "INT16 in CDP", make_cdp, { F(CDP, D_DATA_FORMAT, INPUT_DATA_TYPE, 1) }, NVDLA_CDP_D_DATA_FORMAT },
-};
-/* clang-format on */
-
-static void apply(struct chain_build *b, const struct change *c)
-{
-	u32 mask = (u32)(((1ull << c->width) - 1) << c->lsb);
-
-	if (c->width)
-		chain_set(b, c->reg, (chain_get(b, c->reg) & ~mask) | (c->value << c->lsb & mask));
-}
-
-static void finish(struct chain_build *b)
-{
-	chain_task_end(b);
-	chain_end(b, TASK_REGIONS);
-}
-
 static void test_mutations(void **state)
 {
-	const struct nvdla_config *cfg = nvdla_config_find("nv_small");
-	static struct chain_build b;
-	struct nvdla_chain chain;
-	u32 i, k, wrong = 0;
+	static struct nvdla_case_room room;
+	u32 i, wrong = 0;
 
-	for (i = 0; i < ARRAY_SIZE(mutations); i++) {
-		const struct mutation *m = &mutations[i];
-		struct nvdla_chain_error error;
+	for (i = 0; i < ARRAY_SIZE(nvdla_validate_cases); i++) {
+		const struct nvdla_validate_case *test = &nvdla_validate_cases[i];
+		const char *fault = nvdla_validate_case_run(test, &room);
 		char text[256];
-		int err;
 
-		chain_begin(&b);
-		m->make(&b, cfg);
-		finish(&b);
-		expect_accepted("nv_small", &b, &chain);
-		chain_free(&b);
-
-		chain_begin(&b);
-		m->make(&b, cfg);
-		for (k = 0; k < ARRAY_SIZE(m->change); k++)
-			apply(&b, &m->change[k]);
-		finish(&b);
-		err = validate("nv_small", &b, &chain, &error);
-		nvdla_chain_error_text(&error, text, sizeof(text));
-		if (err != (m->err ? m->err : -EINVAL) || error.reg != m->reg || !error.rule ||
-		    error.task || error.label != 7) {
-			print_error("%s: %d, %s\n", m->name, err, err ? text : "accepted");
-			wrong++;
-		}
-		chain_free(&b);
+		if (!fault)
+			continue;
+		nvdla_chain_error_text(&room.error, text, sizeof(text));
+		print_error("%s: %s: %s\n", test->name, fault, text);
+		wrong++;
 	}
 	assert_int_equal(wrong, 0);
 }
@@ -363,7 +61,8 @@ static void test_mutations(void **state)
 static void test_field_table(void **state)
 {
 	void (*const makes[])(struct chain_build *, const struct nvdla_config *) = {
-		make_bs_table, make_conv_pool, make_sdp, make_pool, make_cdp,
+		nvdla_make_bs_table, nvdla_make_conv_pool, nvdla_make_sdp,
+		nvdla_make_pool,     nvdla_make_cdp,
 	};
 	const struct nvdla_config *cfg = nvdla_config_find("nv_small");
 	static struct chain_build b;
@@ -374,8 +73,8 @@ static void test_field_table(void **state)
 	for (i = 0; i < nvdla_field_rule_count; i++) {
 		const struct nvdla_field_rule *r = &nvdla_field_rules[i];
 		u32 most = (u32)((1ull << r->width) - 1);
-		struct change c = { r->reg, r->lsb, r->width,
-				    r->high == most ? r->low - 1 : r->high + 1 };
+		struct nvdla_case_change c = { r->reg, r->lsb, r->width,
+					       r->high == most ? r->low - 1 : r->high + 1 };
 
 		if (r->low == 0 && r->high == most)
 			continue;
@@ -383,8 +82,8 @@ static void test_field_table(void **state)
 			chain_begin(&b);
 			makes[k](&b, cfg);
 			if (chain_has(&b, r->reg) || r->low == 0) {
-				apply(&b, &c);
-				finish(&b);
+				nvdla_case_apply(&b, &c);
+				nvdla_case_finish(&b);
 				assert_int_not_equal(validate("nv_small", &b, &chain, &error), 0);
 				refused++;
 			}
@@ -437,9 +136,9 @@ static void test_default_deny(void **state)
 		if (k < nvdla_field_rule_count)
 			continue;
 		chain_begin(&b);
-		make_conv_pool(&b, cfg);
+		nvdla_make_conv_pool(&b, cfg);
 		chain_set(&b, nvdla_reg_table[i].offset, 0);
-		finish(&b);
+		nvdla_case_finish(&b);
 		assert_int_equal(validate(cfg->name, &b, &chain, &error), -EINVAL);
 		assert_int_equal(error.reg, nvdla_reg_table[i].offset);
 		chain_free(&b);
@@ -464,7 +163,7 @@ static int two_convs(const struct conv_shape *first, const struct conv_shape *se
 	chain_conv(&b, cfg, first, 0);
 	chain_task_end(&b);
 	chain_conv(&b, cfg, second, 1);
-	finish(&b);
+	nvdla_case_finish(&b);
 	assert_true(b.size <= sizeof(stream));
 	memcpy(stream, b.data, b.size);
 	chain_free(&b);
@@ -475,14 +174,14 @@ static int two_convs(const struct conv_shape *first, const struct conv_shape *se
 
 static void test_reuse(void **state)
 {
-	struct conv_shape first = conv_base, second;
+	struct conv_shape first = nvdla_case_conv, second;
 	struct nvdla_chain_error error;
 	struct nvdla_chain chain;
 
 	first.out = 0;
 	/* All data stays. */
 	first.skip_data = true;
-	second = conv_base;
+	second = nvdla_case_conv;
 	second.data_reuse = true;
 	second.out = 0x4000;
 	assert_int_equal(two_convs(&first, &second, &chain, &error), 0);
@@ -509,7 +208,7 @@ static void test_reuse(void **state)
 	assert_int_equal(two_convs(&first, &second, &chain, &error), -EINVAL);
 	assert_int_equal(error.reg, NVDLA_CSC_D_DATAIN_SIZE_EXT_0);
 	/* Lines that stay cannot be released in part. */
-	second = conv_base;
+	second = nvdla_case_conv;
 	second.data_reuse = true;
 	first.release = 3;
 	assert_int_equal(two_convs(&first, &second, &chain, &error), -EINVAL);
@@ -518,7 +217,7 @@ static void test_reuse(void **state)
 
 static void test_halo(void **state)
 {
-	struct conv_shape first = conv_base, second = conv_base;
+	struct conv_shape first = nvdla_case_conv, second = nvdla_case_conv;
 	struct nvdla_chain_error error;
 	struct nvdla_chain chain;
 
@@ -566,7 +265,7 @@ static void test_halo(void **state)
 
 static void test_weight_reuse(void **state)
 {
-	struct conv_shape first = conv_base, second = conv_base;
+	struct conv_shape first = nvdla_case_conv, second = nvdla_case_conv;
 	struct nvdla_chain_error error;
 	struct nvdla_chain chain;
 
@@ -627,7 +326,7 @@ static void test_kernel_group(void **state)
 
 static void test_extents(void **state)
 {
-	struct conv_shape n = conv_base;
+	struct conv_shape n = nvdla_case_conv;
 	const struct nvdla_config *cfg = nvdla_config_find("nv_small");
 	static struct chain_build b;
 	struct nvdla_chain_access access[NVDLA_CHAIN_MAX_ACCESSES];
@@ -639,7 +338,7 @@ static void test_extents(void **state)
 	chain_begin(&b);
 	chain_conv(&b, cfg, &n, 7);
 	task_bs_table(&b, 8, 7, 13);
-	finish(&b);
+	nvdla_case_finish(&b);
 	expect_accepted("nv_small", &b, &chain);
 	/* 20 channels: three surfaces of seven lines of eight atoms. */
 	assert_int_equal(chain.region[TASK_INPUT].read_start, 0x100);
@@ -671,7 +370,7 @@ static void test_one_element(void **state)
 	chain_begin(&b);
 	chain_conv(&b, cfg, &n, 0);
 	CHAIN_SET(&b, SDP, D_DST_SURFACE_STRIDE, 0x1000);
-	finish(&b);
+	nvdla_case_finish(&b);
 	expect_accepted("nv_small", &b, &chain);
 	assert_int_equal(chain.region[TASK_OUTPUT].write_end, 32);
 	chain_free(&b);
@@ -689,7 +388,7 @@ static void test_strides_of_use(void **state)
 	chain_conv(&b, cfg, &n, 0);
 	CHAIN_SET(&b, CDMA, D_LINE_STRIDE, 128);
 	CHAIN_SET(&b, CDMA, D_SURF_STRIDE, 0);
-	finish(&b);
+	nvdla_case_finish(&b);
 	expect_accepted("nv_small", &b, &chain);
 	assert_int_equal(chain.region[TASK_INPUT].read_end, 3 * 128 + 64);
 	chain_free(&b);
@@ -718,19 +417,19 @@ static void test_addresses(void **state)
 
 	for (i = 0; i < ARRAY_SIZE(wrong); i++) {
 		chain_begin(&b);
-		make_conv(&b, cfg);
+		nvdla_make_conv(&b, cfg);
 		assert_int_equal(b.addr[0].reg, NVDLA_CDMA_D_DAIN_ADDR_LOW_0);
 		b.addr[0] = wrong[i].addr;
-		finish(&b);
+		nvdla_case_finish(&b);
 		assert_int_equal(validate("nv_small", &b, &chain, &error), -EINVAL);
 		assert_int_equal(error.reg, wrong[i].reg);
 		chain_free(&b);
 	}
 	/* One that nothing uses. */
 	chain_begin(&b);
-	make_conv(&b, cfg);
+	nvdla_make_conv(&b, cfg);
 	chain_addr(&b, NVDLA_SDP_RDMA_D_BS_BASE_ADDR_LOW, TASK_WEIGHTS, 0);
-	finish(&b);
+	nvdla_case_finish(&b);
 	assert_int_equal(validate("nv_small", &b, &chain, &error), -EINVAL);
 	assert_int_equal(error.reg, NVDLA_SDP_RDMA_D_BS_BASE_ADDR_LOW);
 	chain_free(&b);
@@ -739,7 +438,7 @@ static void test_addresses(void **state)
 /* Which pairs of tasks may overlap. */
 static void test_independence(void **state)
 {
-	struct conv_shape first = conv_base, second = conv_base;
+	struct conv_shape first = nvdla_case_conv, second = nvdla_case_conv;
 	const struct nvdla_config *cfg = nvdla_config_find("nv_small");
 	static struct chain_build b;
 	struct nvdla_chain_error error;
@@ -773,7 +472,7 @@ static void test_independence(void **state)
 		for (i = 0; i < b.addr_count; i++)
 			if (same && b.addr[i].reg == NVDLA_PDP_RDMA_D_SRC_BASE_ADDR_LOW)
 				b.addr[i].region = TASK_OUTPUT;
-		finish(&b);
+		nvdla_case_finish(&b);
 		expect_accepted("nv_small", &b, &chain);
 		assert_int_equal(chain.task[1].flags & NVDLA_TASK_OVERLAPS,
 				 same ? 0 : NVDLA_TASK_OVERLAPS);
@@ -813,44 +512,14 @@ static void test_surfaces(void **state)
 
 static void test_structure(void **state)
 {
-	static const struct {
-		size_t at;
-		u32 value;
-		int err;
-	} wrong[] = {
-		{ offsetof(struct nvdla_chain_header, magic), 0, -EINVAL },
-		{ offsetof(struct nvdla_chain_header, version), 2, -EINVAL },
-		{ offsetof(struct nvdla_chain_header, size), 96, -EINVAL },
-		{ offsetof(struct nvdla_chain_header, task_count), 0, -EINVAL },
-		{ offsetof(struct nvdla_chain_header, task_count), 2, -EINVAL },
-		{ offsetof(struct nvdla_chain_header, task_count), 65537, -E2BIG },
-		{ offsetof(struct nvdla_chain_header, region_count), 0, -EINVAL },
-		{ offsetof(struct nvdla_chain_header, region_count), 2, -EINVAL },
-		{ offsetof(struct nvdla_chain_header, region_count), 17, -E2BIG },
-		{ offsetof(struct nvdla_chain_header, pad), 1, -EINVAL },
-		{ 24 + offsetof(struct nvdla_chain_task, kind), 0, -EINVAL },
-		{ 24 + offsetof(struct nvdla_chain_task, kind), 5, -EINVAL },
-		{ 24 + offsetof(struct nvdla_chain_task, size), 24, -EINVAL },
-		{ 24 + offsetof(struct nvdla_chain_task, size), 0xffffffff, -EINVAL },
-		{ 24 + offsetof(struct nvdla_chain_task, reg_count), 0xffffffff, -EINVAL },
-		{ 24 + offsetof(struct nvdla_chain_task, addr_count), 0x10000000, -EINVAL },
-		{ 24 + offsetof(struct nvdla_chain_task, lut_count), 1, -EINVAL },
-		/* The second register below the first. */
-		{ 24 + 24 + 8, NVDLA_CDMA_D_MISC_CFG, -EINVAL },
-	};
-	static struct chain_build b;
-	struct nvdla_chain_error error;
-	struct nvdla_chain chain;
+	static struct nvdla_case_room room;
+	const char *fault;
 	u32 i;
 
-	for (i = 0; i < ARRAY_SIZE(wrong); i++) {
-		chain_begin(&b);
-		make_conv(&b, nvdla_config_find("nv_small"));
-		finish(&b);
-		memcpy(b.data + wrong[i].at, &wrong[i].value, 4);
-		assert_int_equal(validate("nv_small", &b, &chain, &error), wrong[i].err);
-		assert_non_null(error.rule);
-		chain_free(&b);
+	for (i = 0; i < ARRAY_SIZE(nvdla_structure_cases); i++) {
+		fault = nvdla_structure_case_run(&nvdla_structure_cases[i], &room);
+		if (fault)
+			fail_msg("byte %zu: %s", nvdla_structure_cases[i].at, fault);
 	}
 }
 
@@ -863,8 +532,8 @@ static void test_truncation(void **state)
 	u32 size;
 
 	chain_begin(&b);
-	make_cdp(&b, nvdla_config_find("nv_small"));
-	finish(&b);
+	nvdla_make_cdp(&b, nvdla_config_find("nv_small"));
+	nvdla_case_finish(&b);
 	for (size = 0; size < b.size; size++) {
 		u8 *cut = malloc(size + 1);
 
@@ -891,73 +560,69 @@ static void test_tables(void **state)
 
 	/* A later task may use tables that an earlier one brought. */
 	chain_begin(&b);
-	make_cdp(&b, cfg);
+	nvdla_make_cdp(&b, cfg);
 	chain_task_end(&b);
 	chain_cdp(&b, cfg, 4, 3, 20, 0x2000, 0x3000, false, 8);
-	finish(&b);
+	nvdla_case_finish(&b);
 	expect_accepted("nv_small", &b, &chain);
 	assert_int_equal(chain.task[1].flags, NVDLA_TASK_LUT);
 	chain_free(&b);
 	/* But not tables of another chain, */
 	chain_begin(&b);
 	chain_cdp(&b, cfg, 4, 3, 20, 0, 0x1000, false, 8);
-	finish(&b);
+	nvdla_case_finish(&b);
 	assert_int_equal(validate("nv_small", &b, &chain, &error), -EINVAL);
 	assert_int_equal(error.reg, NVDLA_CDP_S_LUT_ACCESS_CFG);
 	chain_free(&b);
 	/* half a table, or a third one. */
 	chain_begin(&b);
-	make_cdp(&b, cfg);
+	nvdla_make_cdp(&b, cfg);
 	b.lut[1].count = 256;
-	finish(&b);
+	nvdla_case_finish(&b);
 	assert_int_equal(validate("nv_small", &b, &chain, &error), -EINVAL);
 	chain_free(&b);
 	chain_begin(&b);
-	make_cdp(&b, cfg);
+	nvdla_make_cdp(&b, cfg);
 	b.lut[1].table = 2;
-	finish(&b);
+	nvdla_case_finish(&b);
 	assert_int_equal(validate("nv_small", &b, &chain, &error), -EINVAL);
 	chain_free(&b);
 	chain_begin(&b);
-	make_cdp(&b, cfg);
+	nvdla_make_cdp(&b, cfg);
 	b.lut[0].entry[65] = 1;
-	finish(&b);
+	nvdla_case_finish(&b);
 	assert_int_equal(validate("nv_small", &b, &chain, &error), -EINVAL);
 	chain_free(&b);
 	/* SDP of nv_small has none. */
 	chain_begin(&b);
-	make_sdp(&b, cfg);
+	nvdla_make_sdp(&b, cfg);
 	task_tables(&b);
-	finish(&b);
+	nvdla_case_finish(&b);
 	assert_int_equal(validate("nv_small", &b, &chain, &error), -EOPNOTSUPP);
 	chain_free(&b);
 }
 
 static void test_configurations(void **state)
 {
-	void (*const makes[])(struct chain_build *, const struct nvdla_config *) = {
-		make_conv,	make_dilated, make_bs_table, make_image,      make_planes,
-		make_conv_pool, make_sdp,     make_pool,     make_pool_split, make_cdp,
-	};
 	static struct chain_build b;
 	struct nvdla_chain chain;
 	u32 i, k;
 
 	for (i = 0; i < nvdla_config_count; i++) {
-		for (k = 0; k < ARRAY_SIZE(makes); k++) {
+		for (k = 0; k < ARRAY_SIZE(nvdla_case_makes); k++) {
 			chain_begin(&b);
-			makes[k](&b, &nvdla_configs[i]);
-			finish(&b);
+			nvdla_case_makes[k](&b, &nvdla_configs[i]);
+			nvdla_case_finish(&b);
 			expect_accepted(nvdla_configs[i].name, &b, &chain);
 			chain_free(&b);
 		}
 	}
 	/* What nv_small lacks is there in the full ones. */
 	chain_begin(&b);
-	make_conv(&b, nvdla_config_find("nv_large"));
+	nvdla_make_conv(&b, nvdla_config_find("nv_large"));
 	CHAIN_SET(&b, CDMA, D_DAIN_RAM_TYPE, 0);
 	CHAIN_SET(&b, SDP, D_DP_EW_CFG, NVDLA_SET(SDP, D_DP_EW_CFG, EW_LUT_BYPASS, 1));
-	finish(&b);
+	nvdla_case_finish(&b);
 	expect_accepted("nv_large", &b, &chain);
 	assert_int_equal(chain.region[TASK_INPUT].ports, NVDLA_REGION_SECOND_PORT);
 	chain_free(&b);
