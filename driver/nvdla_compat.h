@@ -7,7 +7,16 @@
 #define NVDLA_COMPAT_H
 
 #include <linux/minmax.h>
+#include <linux/module.h>
+#include <linux/string.h>
 #include <linux/uaccess.h>
+
+/* The namespace was a bare word once and is a string now. */
+#ifdef NVDLA_HAVE_BARE_NAMESPACE
+#define NVDLA_IMPORT_NS(ns) MODULE_IMPORT_NS(ns)
+#else
+#define NVDLA_IMPORT_NS(ns) MODULE_IMPORT_NS(#ns)
+#endif
 
 #ifndef NVDLA_HAVE_COPY_STRUCT_TO_USER
 /* A struct that user space knows in another length: cut, or filled with zeros. */

@@ -13,6 +13,7 @@
 
 #include "nvdla_budget.h"
 #include "nvdla_config.h"
+#include "nvdla_gem.h"
 #include "nvdla_netlink.h"
 #include "nvdla_sched.h"
 #include "nvdla_sequence.h"
@@ -37,7 +38,8 @@ struct nvdla_reg_write {
  * @read: value of a register
  * @write_batch: write registers in order; a later @read comes after them
  * @reset: hardware reset: all register groups, pointers and CBUF; returns 0 when it is over, or a
- *	negative error
+ *	negative error.  NULL: the bus cannot; then the device comes straight from a reset
+ *	to probe, and @power_off loses nothing
  * @power_on: clocks, resets and power so that registers can be accessed; 0 or a negative error
  * @power_off: undoes @power_on
  * @dma_failed: did a memory access of the NPU fail since the last call?  NULL where the bus does
@@ -84,10 +86,11 @@ struct nvdla_stats {
  * @hw_version: GLB.HW_VERSION
  * @sram_bytes: on-chip memory behind the second memory interface that chains may use; 0: none
  * @has_iommu: the device's accesses are translated
- * @lost: registers read as all ones: nobody answers
+ * @lost: registers read as all ones, or no reset ends: nothing can run until a reset does
  * @writes: register writes that are not yet with the device; protected by @sched.hw_lock
  * @write_count: how many
  * @hw: state of the register file; protected by @sched.hw_lock
+ * @gem: buffers
  * @sched: queue of jobs
  * @budget: who may use how much of CBUF
  * @netlink: state of the netlink family for this device
@@ -109,6 +112,7 @@ struct nvdla_device {
 	struct nvdla_reg_write writes[NVDLA_WRITE_BURST];
 	u32 write_count;
 	struct nvdla_hw hw;
+	struct nvdla_gem gem;
 	struct nvdla_sched sched;
 	struct nvdla_budget budget;
 	struct nvdla_netlink netlink;
@@ -127,7 +131,6 @@ static inline struct nvdla_device *to_nvdla(struct drm_device *drm)
  * @irq: Linux interrupt number
  * @irq_flags: IRQF_* for request_threaded_irq()
  * @config_name: configuration that the bus says it is; NULL: the ROM tells alone
- * @has_rom: the build has a configuration ROM
  */
 struct nvdla_glue {
 	const struct nvdla_glue_ops *ops;
@@ -135,7 +138,6 @@ struct nvdla_glue {
 	int irq;
 	unsigned long irq_flags;
 	const char *config_name;
-	bool has_rom;
 };
 
 /**
@@ -156,9 +158,6 @@ int nvdla_device_probe(struct device *dev, const struct nvdla_glue *glue);
  * Jobs that wait fail with -ENODEV; the one that runs is reset away.
  */
 void nvdla_device_remove(struct device *dev);
-
-/* Registers of @nvdla for driver/hw; @context is the struct nvdla_device. */
-extern const struct nvdla_io nvdla_device_io;
 
 /**
  * nvdla_device_read() - read a register

@@ -40,7 +40,6 @@ const struct drm_driver nvdla_drm_driver = {
 	.postclose = nvdla_client_close,
 	.gem_prime_import_sg_table = nvdla_gem_prime_import_sg_table,
 	.show_fdinfo = nvdla_show_fdinfo,
-	.debugfs_init = nvdla_debugfs_init,
 	.ioctls = nvdla_ioctls,
 	.num_ioctls = ARRAY_SIZE(nvdla_ioctls),
 	.fops = &nvdla_fops,

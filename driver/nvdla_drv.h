@@ -9,8 +9,8 @@
 struct device;
 struct drm_device;
 struct drm_file;
-struct drm_minor;
 struct drm_printer;
+struct nvdla_device;
 
 int nvdla_ioctl_dev_query(struct drm_device *drm, void *data, struct drm_file *file);
 int nvdla_ioctl_bo_create(struct drm_device *drm, void *data, struct drm_file *file);
@@ -31,8 +31,10 @@ void nvdla_pci_unregister(void);
 int nvdla_platform_register(void);
 void nvdla_platform_unregister(void);
 
+/* Before drm_dev_register(). */
+void nvdla_debugfs_init(struct nvdla_device *nvdla);
+
 /* For struct drm_driver. */
-void nvdla_debugfs_init(struct drm_minor *minor);
 void nvdla_show_fdinfo(struct drm_printer *p, struct drm_file *file);
 
 #endif /* NVDLA_DRV_H */

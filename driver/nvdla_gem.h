@@ -8,19 +8,39 @@
 
 #include <drm/drm_gem.h>
 
+#include <linux/list.h>
+#include <linux/mutex.h>
+
 struct nvdla_client;
+struct nvdla_device;
+
+/**
+ * struct nvdla_gem - buffers of a device
+ * @lock: protects the list and @bo_bytes
+ * @bos: struct nvdla_bo.node
+ * @bo_bytes: the largest buffer that is likely to be had in one piece
+ */
+struct nvdla_gem {
+	struct mutex lock; /* list and advice */
+	struct list_head bos;
+	u64 bo_bytes;
+};
 
 /**
  * struct nvdla_bo - a buffer object
  * @base: GEM object; its size is a multiple of pages
- * @vaddr: kernel address of memory made here; NULL for imports
+ * @node: in struct nvdla_gem.bos
+ * @vaddr: kernel address; NULL where it is cached or imported
  * @dma_addr: what the NPU calls it, page aligned
  * @flags: DRM_NVDLA_BO_*
- * @sgt: scatter list of an import, one piece for the device; else NULL
- * @client: who is charged for it; a reference
+ * @sgt: pages, one piece for the device, where it is cached or imported; else NULL
+ * @client: who is charged for it; NULL: an import whose handle is not yet made
+ *
+ * When the device is taken away its memory goes too: @vaddr and @sgt are NULL from then on.
  */
 struct nvdla_bo {
 	struct drm_gem_object base;
+	struct list_head node;
 	void *vaddr;
 	dma_addr_t dma_addr;
 	u32 flags;
@@ -33,16 +53,25 @@ static inline struct nvdla_bo *to_nvdla_bo(struct drm_gem_object *obj)
 	return container_of(obj, struct nvdla_bo, base);
 }
 
+/**
+ * nvdla_gem_init() - no buffers yet
+ * @nvdla: its @has_iommu and @dev are set
+ *
+ * Return: 0 or a negative error.
+ */
+int nvdla_gem_init(struct nvdla_device *nvdla);
+
+/**
+ * nvdla_gem_revoke() - give back the memory of all buffers
+ *
+ * The device is unplugged and nothing runs on it.  Buffers live on without memory, until the last
+ * who holds one lets it go.  Those that other devices have mapped keep theirs.
+ */
+void nvdla_gem_revoke(struct nvdla_device *nvdla);
+
 /* For struct drm_driver. */
 struct drm_gem_object *nvdla_gem_prime_import_sg_table(struct drm_device *drm,
 						       struct dma_buf_attachment *attach,
 						       struct sg_table *sgt);
-
-/**
- * nvdla_gem_bo_bytes() - the largest buffer that is likely to be had in one piece
- *
- * Advice: memory may be fragmented.
- */
-u64 nvdla_gem_bo_bytes(struct drm_device *drm);
 
 #endif /* NVDLA_GEM_H */

@@ -4,7 +4,8 @@
 /**
  * struct rom_word - a word that follows from the configuration table
  * @reg: offset in the register file
- * @offset, @size: of the member of struct nvdla_config that it holds
+ * @offset: of the member of struct nvdla_config that it holds
+ * @size: of that member, 1 or 2
  * @lsb: where it holds it
  */
 struct rom_word {

@@ -1,0 +1,489 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <linux/dma-buf.h>
+#include <linux/dma-map-ops.h>
+#include <linux/dma-mapping.h>
+#include <linux/module.h>
+
+#include <drm/drm_drv.h>
+#include <drm/drm_file.h>
+#include <drm/drm_managed.h>
+#include <drm/drm_prime.h>
+#include <drm/drm_print.h>
+#include <drm/drm_utils.h>
+#include <drm/nvdla_accel.h>
+
+#include "nvdla_client.h"
+#include "nvdla_compat.h"
+#include "nvdla_device.h"
+#include "nvdla_drv.h"
+#include "nvdla_gem.h"
+
+/* Memory that is not cached: on a coherent device an ordinary mapping all the same. */
+#define NVDLA_BO_ATTRS (DMA_ATTR_WRITE_COMBINE | DMA_ATTR_NO_WARN)
+
+/* Failure is ordinary: the caller asks for smaller pieces. */
+#define NVDLA_BO_GFP (GFP_KERNEL | __GFP_NOWARN)
+
+/* Without IOMMU and without an area set aside, the page allocator has no larger piece. */
+#define NVDLA_LARGEST_BLOCK ((u64)PAGE_SIZE << MAX_PAGE_ORDER)
+
+static struct nvdla_device *bo_device(const struct nvdla_bo *bo)
+{
+	return to_nvdla(bo->base.dev);
+}
+
+int nvdla_gem_init(struct nvdla_device *nvdla)
+{
+	struct nvdla_gem *gem = &nvdla->gem;
+
+	INIT_LIST_HEAD(&gem->bos);
+	gem->bo_bytes = nvdla->has_iommu ? NVDLA_MAX_PINNED_BYTES : NVDLA_LARGEST_BLOCK;
+	return drmm_mutex_init(&nvdla->drm, &gem->lock);
+}
+
+/* ---- memory ---- */
+
+static int bo_alloc_cached(struct nvdla_bo *bo)
+{
+	struct device *dev = bo_device(bo)->dev;
+
+	bo->sgt = dma_alloc_noncontiguous(dev, bo->base.size, DMA_BIDIRECTIONAL,
+					  NVDLA_BO_GFP | __GFP_ZERO, 0);
+	if (!bo->sgt)
+		return -ENOMEM;
+	/* The zeros may still be in the cache. */
+	dma_sync_sgtable_for_device(dev, bo->sgt, DMA_BIDIRECTIONAL);
+	bo->dma_addr = sg_dma_address(bo->sgt->sgl);
+	return 0;
+}
+
+static int bo_alloc_uncached(struct nvdla_bo *bo)
+{
+	bo->vaddr = dma_alloc_attrs(bo_device(bo)->dev, bo->base.size, &bo->dma_addr, NVDLA_BO_GFP,
+				    NVDLA_BO_ATTRS);
+	return bo->vaddr ? 0 : -ENOMEM;
+}
+
+/* What was had once may be had again; what was not had: less is likely. */
+static void bo_learn(struct nvdla_bo *bo, int err)
+{
+	struct nvdla_gem *gem = &bo_device(bo)->gem;
+
+	if (!err)
+		gem->bo_bytes = max_t(u64, gem->bo_bytes, bo->base.size);
+	else if (bo->base.size <= gem->bo_bytes)
+		gem->bo_bytes = max_t(u64, rounddown_pow_of_two(bo->base.size) / 2, PAGE_SIZE);
+}
+
+static int bo_alloc(struct nvdla_bo *bo)
+{
+	struct nvdla_gem *gem = &bo_device(bo)->gem;
+	int err;
+
+	if (bo->flags & DRM_NVDLA_BO_CACHED)
+		err = bo_alloc_cached(bo);
+	else
+		err = bo_alloc_uncached(bo);
+	guard(mutex)(&gem->lock);
+	bo_learn(bo, err);
+	if (!err)
+		list_add_tail(&bo->node, &gem->bos);
+	return err;
+}
+
+/* Give back what bo_alloc() took or what an import mapped. */
+static void bo_free_memory(struct nvdla_bo *bo)
+{
+	struct device *dev = bo_device(bo)->dev;
+
+	if (bo->vaddr)
+		dma_free_attrs(dev, bo->base.size, bo->vaddr, bo->dma_addr, NVDLA_BO_ATTRS);
+	else if (bo->sgt && bo->base.import_attach)
+		dma_buf_unmap_attachment_unlocked(bo->base.import_attach, bo->sgt,
+						  DMA_BIDIRECTIONAL);
+	else if (bo->sgt)
+		dma_free_noncontiguous(dev, bo->base.size, bo->sgt, DMA_BIDIRECTIONAL);
+	bo->vaddr = NULL;
+	bo->sgt = NULL;
+}
+
+static void nvdla_bo_free(struct drm_gem_object *obj)
+{
+	struct nvdla_bo *bo = to_nvdla_bo(obj);
+
+	bo_free_memory(bo);
+	scoped_guard(mutex, &bo_device(bo)->gem.lock)
+		list_del(&bo->node);
+	if (obj->import_attach)
+		drm_prime_gem_destroy(obj, NULL);
+	if (bo->client)
+		nvdla_client_uncharge(bo->client, obj->size);
+	drm_gem_object_release(obj);
+	kfree(bo);
+}
+
+/* Is it mapped by a device that goes on to work? */
+static bool attached_elsewhere(struct dma_buf *dmabuf)
+{
+	bool attached;
+
+	dma_resv_lock(dmabuf->resv, NULL);
+	attached = !list_empty(&dmabuf->attachments);
+	dma_resv_unlock(dmabuf->resv);
+	return attached;
+}
+
+/*
+ * Who would map or export it asks for the device with drm_dev_enter(), which fails now.  DRM has
+ * unmapped what came from its own files; a dma-buf has a file of its own.
+ */
+static void bo_revoke(struct nvdla_bo *bo)
+{
+	struct drm_gem_object *obj = &bo->base;
+
+	guard(mutex)(&obj->dev->object_name_lock); /* keeps obj->dma_buf */
+	if (obj->dma_buf && !obj->import_attach) {
+		if (attached_elsewhere(obj->dma_buf))
+			return;
+		unmap_mapping_range(obj->dma_buf->file->f_mapping, 0, 0, 1);
+	}
+	bo_free_memory(bo);
+}
+
+/* The next buffer that lives, moved to @done, with a reference; NULL: no more. */
+static struct nvdla_bo *take_bo(struct nvdla_gem *gem, struct list_head *done)
+{
+	struct nvdla_bo *bo, *next;
+
+	guard(mutex)(&gem->lock);
+	list_for_each_entry_safe(bo, next, &gem->bos, node) {
+		list_move_tail(&bo->node, done);
+		if (kref_get_unless_zero(&bo->base.refcount))
+			return bo;
+	}
+	list_splice_init(done, &gem->bos);
+	return NULL;
+}
+
+void nvdla_gem_revoke(struct nvdla_device *nvdla)
+{
+	struct nvdla_bo *bo;
+	LIST_HEAD(done);
+
+	while ((bo = take_bo(&nvdla->gem, &done))) {
+		bo_revoke(bo);
+		drm_gem_object_put(&bo->base);
+	}
+}
+
+/* ---- what GEM and PRIME call ---- */
+
+/* An import is charged to who gets its first handle. */
+static int nvdla_bo_open(struct drm_gem_object *obj, struct drm_file *file)
+{
+	struct nvdla_bo *bo = to_nvdla_bo(obj);
+	int err;
+
+	if (bo->client)
+		return 0;
+	err = nvdla_client_charge(file->driver_priv, obj->size);
+	if (!err)
+		bo->client = file->driver_priv;
+	return err;
+}
+
+static enum drm_gem_object_status nvdla_bo_status(struct drm_gem_object *obj)
+{
+	return DRM_GEM_OBJECT_RESIDENT;
+}
+
+static struct sg_table *copy_pages(const struct sg_table *from)
+{
+	struct sg_table *sgt __free(kfree) = kzalloc(sizeof(*sgt), GFP_KERNEL);
+	struct scatterlist *src, *dst;
+	int i, err;
+
+	if (!sgt)
+		return ERR_PTR(-ENOMEM);
+	err = sg_alloc_table(sgt, from->orig_nents, GFP_KERNEL);
+	if (err)
+		return ERR_PTR(err);
+	dst = sgt->sgl;
+	for_each_sgtable_sg(from, src, i) {
+		sg_set_page(dst, sg_page(src), src->length, src->offset);
+		dst = sg_next(dst);
+	}
+	return no_free_ptr(sgt);
+}
+
+static struct sg_table *coherent_pages(struct nvdla_bo *bo)
+{
+	struct sg_table *sgt __free(kfree) = kzalloc(sizeof(*sgt), GFP_KERNEL);
+	int err;
+
+	if (!sgt)
+		return ERR_PTR(-ENOMEM);
+	err = dma_get_sgtable_attrs(bo_device(bo)->dev, sgt, bo->vaddr, bo->dma_addr, bo->base.size,
+				    NVDLA_BO_ATTRS);
+	return err ? ERR_PTR(err) : no_free_ptr(sgt);
+}
+
+static struct sg_table *nvdla_bo_get_sg_table(struct drm_gem_object *obj)
+{
+	struct nvdla_bo *bo = to_nvdla_bo(obj);
+	struct sg_table *sgt;
+	int cookie;
+
+	if (!drm_dev_enter(obj->dev, &cookie))
+		return ERR_PTR(-ENODEV);
+	sgt = bo->sgt ? copy_pages(bo->sgt) : coherent_pages(bo);
+	drm_dev_exit(cookie);
+	return sgt;
+}
+
+static int bo_mmap(struct nvdla_bo *bo, struct vm_area_struct *vma)
+{
+	struct device *dev = bo_device(bo)->dev;
+
+	if (bo->vaddr)
+		return dma_mmap_attrs(dev, vma, bo->vaddr, bo->dma_addr, bo->base.size,
+				      NVDLA_BO_ATTRS);
+	vma->vm_page_prot = vm_get_page_prot(vma->vm_flags);
+	return dma_mmap_noncontiguous(dev, vma, bo->base.size, bo->sgt);
+}
+
+static int nvdla_bo_mmap(struct drm_gem_object *obj, struct vm_area_struct *vma)
+{
+	struct nvdla_bo *bo = to_nvdla_bo(obj);
+	int cookie, ret;
+
+	/* A private copy would go on with what it found at first. */
+	if (obj->import_attach || !(vma->vm_flags & VM_SHARED))
+		return -EINVAL;
+	if (!drm_dev_enter(obj->dev, &cookie))
+		return -ENODEV;
+	/* From DRM's offset to that in the buffer; pages are mapped now, not at faults. */
+	vma->vm_pgoff -= drm_vma_node_start(&obj->vma_node);
+	vm_flags_mod(vma, VM_DONTEXPAND | VM_DONTDUMP, VM_PFNMAP);
+	ret = bo_mmap(bo, vma);
+	drm_dev_exit(cookie);
+	return ret;
+}
+
+static const struct vm_operations_struct nvdla_bo_vm_ops = {
+	.open = drm_gem_vm_open,
+	.close = drm_gem_vm_close,
+};
+
+static const struct drm_gem_object_funcs nvdla_bo_funcs = {
+	.free = nvdla_bo_free,
+	.open = nvdla_bo_open,
+	.get_sg_table = nvdla_bo_get_sg_table,
+	.mmap = nvdla_bo_mmap,
+	.status = nvdla_bo_status,
+	.vm_ops = &nvdla_bo_vm_ops,
+};
+
+static struct nvdla_bo *bo_new(struct drm_device *drm, size_t size)
+{
+	struct nvdla_bo *bo = kzalloc(sizeof(*bo), GFP_KERNEL);
+
+	if (!bo)
+		return ERR_PTR(-ENOMEM);
+	INIT_LIST_HEAD(&bo->node);
+	bo->base.funcs = &nvdla_bo_funcs;
+	drm_gem_private_object_init(drm, &bo->base, size);
+	return bo;
+}
+
+/* ---- import ---- */
+
+/*
+ * Would the CPU have to copy between the exporter's memory and what the device was given?  On a
+ * coherent device only that asks for syncs; on others all do, so there nothing may be out of reach.
+ */
+static bool bounces(struct nvdla_device *nvdla, struct sg_table *sgt)
+{
+	struct scatterlist *sg;
+	int i;
+
+	if (nvdla->has_iommu)
+		return false;
+	if (!dev_is_dma_coherent(nvdla->dev))
+		return dma_addressing_limited(nvdla->dev);
+	for_each_sgtable_dma_sg(sgt, sg, i)
+		if (dma_need_sync(nvdla->dev, sg_dma_address(sg)))
+			return true;
+	return false;
+}
+
+struct drm_gem_object *nvdla_gem_prime_import_sg_table(struct drm_device *drm,
+						       struct dma_buf_attachment *attach,
+						       struct sg_table *sgt)
+{
+	struct nvdla_device *nvdla = to_nvdla(drm);
+	size_t size = attach->dmabuf->size;
+	struct nvdla_bo *bo;
+	int cookie;
+
+	if (!size || !PAGE_ALIGNED(size) || !PAGE_ALIGNED(sg_dma_address(sgt->sgl)) ||
+	    drm_prime_get_contiguous_size(sgt) < size) {
+		drm_dbg(drm, "import of %zu bytes: not contiguous for the device\n", size);
+		return ERR_PTR(-EINVAL);
+	}
+	if (bounces(nvdla, sgt)) {
+		drm_dbg(drm, "import of %zu bytes: out of the device's reach\n", size);
+		return ERR_PTR(-EINVAL);
+	}
+	bo = bo_new(drm, size);
+	if (IS_ERR(bo))
+		return ERR_CAST(bo);
+	bo->sgt = sgt;
+	bo->dma_addr = sg_dma_address(sgt->sgl);
+	if (!drm_dev_enter(drm, &cookie)) {
+		drm_gem_private_object_fini(&bo->base);
+		kfree(bo);
+		return ERR_PTR(-ENODEV);
+	}
+	scoped_guard(mutex, &nvdla->gem.lock)
+		list_add_tail(&bo->node, &nvdla->gem.bos);
+	drm_dev_exit(cookie);
+	return &bo->base;
+}
+
+/* ---- calls ---- */
+
+static int bo_create(struct nvdla_client *client, struct drm_file *file,
+		     struct drm_nvdla_bo_create *args, struct drm_device *drm)
+{
+	struct nvdla_bo *bo;
+	int err;
+
+	if (args->size > NVDLA_MAX_PINNED_BYTES)
+		return -EDQUOT;
+	bo = bo_new(drm, PAGE_ALIGN(args->size));
+	if (IS_ERR(bo))
+		return PTR_ERR(bo);
+	bo->flags = args->flags;
+	err = nvdla_client_charge(client, bo->base.size);
+	if (!err) {
+		bo->client = client;
+		err = bo_alloc(bo);
+	}
+	if (!err)
+		err = drm_gem_create_mmap_offset(&bo->base);
+	if (!err)
+		err = drm_gem_handle_create(file, &bo->base, &args->handle);
+	if (!err)
+		args->size = bo->base.size;
+	drm_gem_object_put(&bo->base);
+	return err;
+}
+
+int nvdla_ioctl_bo_create(struct drm_device *drm, void *data, struct drm_file *file)
+{
+	struct drm_nvdla_bo_create *args = data;
+	int cookie, ret;
+
+	if (!args->size || args->flags & ~DRM_NVDLA_BO_CACHED)
+		return -EINVAL;
+	if (!drm_dev_enter(drm, &cookie))
+		return -ENODEV;
+	ret = bo_create(file->driver_priv, file, args, drm);
+	drm_dev_exit(cookie);
+	return ret;
+}
+
+int nvdla_ioctl_bo_mmap_offset(struct drm_device *drm, void *data, struct drm_file *file)
+{
+	struct drm_nvdla_bo_mmap_offset *args = data;
+	struct drm_gem_object *obj;
+	int ret = 0;
+
+	if (args->pad)
+		return -EINVAL;
+	obj = drm_gem_object_lookup(file, args->handle);
+	if (!obj)
+		return -ENOENT;
+	if (obj->import_attach)
+		ret = -EINVAL;
+	else
+		args->offset = drm_vma_node_offset_addr(&obj->vma_node);
+	drm_gem_object_put(obj);
+	return ret;
+}
+
+/*
+ * Only the range that is asked for: elsewhere the other side may have written meanwhile.  Piece by
+ * piece: behind an IOMMU the pages are not contiguous for the CPU.
+ */
+static void bo_sync(struct nvdla_bo *bo, u64 offset, u64 size, u32 flags)
+{
+	struct device *dev = bo_device(bo)->dev;
+	u64 end = offset + size, at = 0;
+	struct scatterlist *sg;
+	int i;
+
+	for_each_sgtable_sg(bo->sgt, sg, i) {
+		u64 from = max(at, offset), to = min(at + sg->length, end);
+
+		at += sg->length;
+		if (from >= to)
+			continue;
+		if (flags & DRM_NVDLA_BO_SYNC_FOR_DEVICE)
+			dma_sync_single_for_device(dev, bo->dma_addr + from, to - from,
+						   DMA_BIDIRECTIONAL);
+		else
+			dma_sync_single_for_cpu(dev, bo->dma_addr + from, to - from,
+						DMA_BIDIRECTIONAL);
+	}
+}
+
+int nvdla_ioctl_bo_sync(struct drm_device *drm, void *data, struct drm_file *file)
+{
+	struct drm_nvdla_bo_sync *args = data;
+	struct drm_gem_object *obj;
+	struct nvdla_bo *bo;
+	int cookie, ret = 0;
+	u64 end;
+
+	if (args->flags != DRM_NVDLA_BO_SYNC_FOR_DEVICE && args->flags != DRM_NVDLA_BO_SYNC_FOR_CPU)
+		return -EINVAL;
+	obj = drm_gem_object_lookup(file, args->handle);
+	if (!obj)
+		return -ENOENT;
+	bo = to_nvdla_bo(obj);
+	if (check_add_overflow(args->offset, args->size, &end) || end > obj->size) {
+		ret = -EINVAL;
+	} else if (!drm_dev_enter(drm, &cookie)) {
+		ret = -ENODEV;
+	} else {
+		if (bo->flags & DRM_NVDLA_BO_CACHED)
+			bo_sync(bo, args->offset, args->size, args->flags);
+		drm_dev_exit(cookie);
+	}
+	drm_gem_object_put(obj);
+	return ret;
+}
+
+int nvdla_ioctl_bo_wait(struct drm_device *drm, void *data, struct drm_file *file)
+{
+	struct drm_nvdla_bo_wait *args = data;
+	struct drm_gem_object *obj;
+	long left;
+
+	if (args->flags & ~DRM_NVDLA_BO_WAIT_READERS)
+		return -EINVAL;
+	obj = drm_gem_object_lookup(file, args->handle);
+	if (!obj)
+		return -ENOENT;
+	left = dma_resv_wait_timeout(obj->resv,
+				     dma_resv_usage_rw(args->flags & DRM_NVDLA_BO_WAIT_READERS),
+				     true, drm_timeout_abs_to_jiffies(args->timeout_ns));
+	drm_gem_object_put(obj);
+	if (left < 0)
+		return left;
+	return left ? 0 : -ETIMEDOUT;
+}
+
+NVDLA_IMPORT_NS(DMA_BUF);
