@@ -264,6 +264,7 @@ int npu_sim_budget_read(struct npu_sim_budget *budget, struct npu_device_budget 
 	out->banks_cap = state.limit;
 	out->banks_reserved = state.reserved;
 	out->banks_available = nvdla_budget_state_available(&state, own_banks(budget, &record));
+	out->banks_usable = nvdla_budget_state_usable(&state);
 	out->sram_bytes = 0;
 	out->generation = record.generation;
 	return 0;

@@ -9,6 +9,7 @@
 
 /* Real devices stand before simulated ones: the first that is there is the default. */
 static const struct npu_device_kind *const kinds[] = {
+	&npu_device_drm,
 	&npu_device_sim,
 };
 
@@ -25,6 +26,16 @@ const char *npu_device_name(unsigned index)
 	return NULL;
 }
 
+static bool owns(const struct npu_device_kind *kind, const char *name)
+{
+	unsigned i;
+
+	for (i = 0; i < ARRAY_SIZE(kind->prefix) && kind->prefix[i]; i++)
+		if (strncmp(name, kind->prefix[i], strlen(kind->prefix[i])) == 0)
+			return true;
+	return false;
+}
+
 int npu_open(const char *name, struct npu_device **device)
 {
 	unsigned kind;
@@ -36,12 +47,9 @@ int npu_open(const char *name, struct npu_device **device)
 		name = getenv("NPU_DEVICE");
 	if (!name || !*name)
 		name = npu_device_name(0);
-	for (kind = 0; kind < ARRAY_SIZE(kinds); kind++) {
-		size_t length = strlen(kinds[kind]->prefix);
-
-		if (strncmp(name, kinds[kind]->prefix, length) == 0)
+	for (kind = 0; kind < ARRAY_SIZE(kinds); kind++)
+		if (owns(kinds[kind], name))
 			return kinds[kind]->open(name, device);
-	}
 	return npu_fail(-ENODEV, "%s: no such NPU", name);
 }
 
@@ -72,6 +80,7 @@ int npu_device_info(struct npu_device *device, struct npu_device_info *info)
 		.channels_per_cycle = config->atomic_c,
 		.kernels_per_cycle = config->atomic_k,
 		.atom_bytes = config->atom,
+		.sram_bytes = device->sram_bytes,
 	};
 
 	snprintf(own.name, sizeof(own.name), "%s", device->name);

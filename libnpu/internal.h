@@ -34,10 +34,24 @@ bool npu_deadline(int timeout_ms, struct timespec *deadline);
 
 /* ---- devices ---- */
 
-/* Memory that the NPU can reach. */
+/* How the CPU uses a buffer. */
+enum npu_buffer_use {
+	NPU_BUFFER_STREAMED, /* writes it once, in order; reads little */
+	NPU_BUFFER_SHARED, /* reads and writes it between chains */
+};
+
+/**
+ * struct npu_buffer - memory that the NPU can reach
+ * @data: where the CPU sees it; NULL: none
+ * @bytes: at least what was asked for
+ * @handle: real NPUs: the kernel's name of it
+ * @cached: real NPUs: caches have to be synchronised around each chain
+ */
 struct npu_buffer {
 	void *data;
 	size_t bytes;
+	u32 handle;
+	bool cached;
 };
 
 /* A chain that a device has validated and owns. */
@@ -46,9 +60,10 @@ struct npu_chain {
 	u32 tasks;
 };
 
-/* What one submission took. */
+/* What one submission took; what a device cannot tell is 0. */
 struct npu_chain_stats {
 	u64 cycles;
+	u64 busy_ns;
 	u64 feature_bytes, weight_bytes, operand_bytes, output_bytes;
 	u64 register_writes;
 };
@@ -74,7 +89,8 @@ struct npu_device_ops {
 	int (*reserve)(struct npu_device *device, u32 banks);
 	int (*set_cap)(struct npu_device *device, u32 banks);
 	int (*reservation)(struct npu_device *device, unsigned index, struct npu_reservation *out);
-	int (*buffer_create)(struct npu_device *device, size_t bytes, struct npu_buffer *buffer);
+	int (*buffer_create)(struct npu_device *device, size_t bytes, enum npu_buffer_use use,
+			     struct npu_buffer *buffer);
 	void (*buffer_destroy)(struct npu_device *device, struct npu_buffer *buffer);
 	int (*chain_create)(struct npu_device *device, const void *stream, size_t bytes,
 			    struct npu_chain **chain);
@@ -91,22 +107,25 @@ struct npu_device_ops {
 struct npu_device {
 	const struct npu_device_ops *ops;
 	const struct nvdla_config *config;
+	u64 region_bytes; /* largest buffer that can be had; 0: no limit */
+	u64 sram_bytes; /* on-chip memory behind the second memory interface */
 	char name[64];
 	atomic_uint references; /* the handle and its models */
 };
 
 /**
  * struct npu_device_kind - a family of devices that npu_open() knows
- * @prefix: of the names that belong to it
+ * @prefix: of the names that belong to it; NULL behind the last
  * @name: the @index'th device that is there, NULL behind the last
  * @open: by full name
  */
 struct npu_device_kind {
-	const char *prefix;
+	const char *prefix[2];
 	const char *(*name)(unsigned index);
 	int (*open)(const char *name, struct npu_device **device);
 };
 
+extern const struct npu_device_kind npu_device_drm;
 extern const struct npu_device_kind npu_device_sim;
 
 /* The device model behind a simulated NPU, for tests that disturb it; nobody else may run. */

@@ -72,7 +72,8 @@ static int fit_arena(struct npu_model *model)
 		return 0;
 	if (model->arena.data)
 		model->device->ops->buffer_destroy(model->device, &model->arena);
-	return model->device->ops->buffer_create(model->device, (size_t)bytes, &model->arena);
+	return model->device->ops->buffer_create(model->device, (size_t)bytes, NPU_BUFFER_SHARED,
+						 &model->arena);
 }
 
 int npu_model_adopt_plan(struct npu_model *model)
@@ -96,7 +97,7 @@ static int upload_weights(struct npu_model *model)
 	if (net->weights_bytes > SIZE_MAX)
 		return npu_fail(-ENOMEM, "%s: too many weights", model->name);
 	err = model->device->ops->buffer_create(model->device, (size_t)net->weights_bytes,
-						&model->weights);
+						NPU_BUFFER_STREAMED, &model->weights);
 	if (!err && net->weights_bytes)
 		memcpy(model->weights.data, net->weights, (size_t)net->weights_bytes);
 	return err;

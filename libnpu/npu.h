@@ -57,16 +57,17 @@ NPU_API const char *npu_error(void);
 
 /**
  * npu_open() - open an NPU
- * @name: "sim:CONFIG" or "sim:CONFIG:INSTANCE": the software NPU of that configuration; "sim":
- *	sim:nv_small.  NULL: what the environment variable NPU_DEVICE names, else the first real
- *	NPU, else "sim"
+ * @name: "accelN" or "/dev/accel/accelN": a real NPU behind the kernel driver nvdla; "sim:CONFIG" or
+ *	"sim:CONFIG:INSTANCE": the software NPU of that configuration; "sim": sim:nv_small.  NULL:
+ *	what the environment variable NPU_DEVICE names, else the first real NPU, else "sim"
  * @device: receives the device; npu_close() it
  *
  * Handles of the same simulated NPU (same name, same user), in this or other processes, share its
  * live budget.
  *
- * Return: 0; -ENODEV: no such device; -EUCLEAN: the shared budget is damaged; -ENOMEM; other errno
- * of the system.
+ * Return: 0; -ENODEV: no such device, or its kernel module is not loaded; -EACCES: no permission to
+ * open its node; -ENOTSUP: library and kernel driver do not suit each other; -EUCLEAN: the shared
+ * budget is damaged; -ENOMEM; other errno of the system.  The text tells what to do.
  */
 NPU_API int npu_open(const char *name, struct npu_device **device);
 
@@ -113,6 +114,7 @@ NPU_API int npu_device_info(struct npu_device *device, struct npu_device_info *i
  *	its own reservation at the least
  * @sram_bytes: available
  * @generation: counts the changes of the budget
+ * @banks_usable: banks below the lowest one that is marked unusable
  */
 struct npu_device_budget {
 	size_t size;
@@ -122,6 +124,7 @@ struct npu_device_budget {
 	uint32_t banks_available;
 	uint64_t sram_bytes;
 	uint64_t generation;
+	uint32_t banks_usable;
 };
 
 NPU_API int npu_device_budget(struct npu_device *device, struct npu_device_budget *budget);
@@ -130,6 +133,8 @@ NPU_API int npu_device_budget(struct npu_device *device, struct npu_device_budge
  * npu_device_budget_wait() - sleep until the budget's generation is not @generation any more
  * @timeout_ms: at most so long; negative: for ever
  * @budget: receives the budget, also on time-out; may be NULL
+ *
+ * Real NPUs wake it by netlink; where the kernel has none, it looks every half second at the latest.
  *
  * Return: 0; -ETIMEDOUT; the errors of npu_device_budget().
  */
@@ -151,16 +156,17 @@ NPU_API int npu_reserve(struct npu_device *device, uint32_t banks);
  * npu_device_set_cap() - administrative: how many banks all clients together may use
  * @banks: 1 .. banks_total
  *
- * Chains that run now end undisturbed; models plan again by themselves.
+ * Chains that run now end undisturbed; models plan again by themselves.  Real NPUs: by netlink.
  *
- * Return: 0; -EINVAL: out of range; -EPERM: not allowed.
+ * Return: 0; -EINVAL: out of range; -EPERM: not allowed, real NPUs ask for CAP_NET_ADMIN; -ENOTSUP:
+ * the kernel driver has no netlink family.
  */
 NPU_API int npu_device_set_cap(struct npu_device *device, uint32_t banks);
 
 /**
  * struct npu_reservation - one client's reservation
  * @size: set by the caller
- * @pid: process
+ * @pid: process; 0: other processes together, of which the kernel does not tell more
  * @banks: reserved
  */
 struct npu_reservation {
@@ -308,12 +314,14 @@ struct npu_output {
  *	included), conversion of inputs and outputs
  * @chains, @tasks: submitted to the NPU and done
  * @cpu_steps: operators done by the CPU
- * @cycles: that the NPU took; simulated NPUs: virtual time of the model
- * @feature_bytes, @weight_bytes, @operand_bytes, @output_bytes: DRAM traffic as measured
+ * @cycles: virtual time of the model; 0 for real NPUs, which do not count
+ * @feature_bytes, @weight_bytes, @operand_bytes, @output_bytes: DRAM traffic as the model measured
+ *	it; 0 for real NPUs
  * @register_writes: to the NPU
  * @replans: plans made for this run, because the budget had changed
  * @restarts: times it began again since a chain was refused
  * @plan_banks, @plan_generation: of the plan that was run in the end
+ * @busy_ns: sum of the times in which a task of the run had the NPU; 0 for simulated NPUs
  */
 struct npu_run_stats {
 	size_t size;
@@ -334,6 +342,7 @@ struct npu_run_stats {
 	uint32_t replans;
 	uint32_t restarts;
 	uint64_t plan_generation;
+	uint64_t busy_ns;
 };
 
 /**

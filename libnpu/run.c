@@ -66,6 +66,7 @@ static void add_chain(struct npu_run_stats *stats, const struct npu_chain *chain
 	stats->chains++;
 	stats->tasks += chain->tasks;
 	stats->cycles += took->cycles;
+	stats->busy_ns += took->busy_ns;
 	stats->feature_bytes += took->feature_bytes;
 	stats->weight_bytes += took->weight_bytes;
 	stats->operand_bytes += took->operand_bytes;

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "../../tools/demo/digit_images.h"
+#include "../common/test_device.h"
 #include "npu.h"
 #include "reference.h"
 
@@ -172,7 +173,7 @@ static void check_npu(const struct digit *digits, const struct trained *trained)
 	struct npu_device *device = NULL;
 	struct npu_model *model = NULL;
 
-	if (npu_open(DEVICE, &device) || npu_model_load(device, MODEL, NULL, &model)) {
+	if (npu_open(test_device(DEVICE), &device) || npu_model_load(device, MODEL, NULL, &model)) {
 		check(false, "libnpu takes the model");
 		printf("# %s\n", npu_error());
 	} else {

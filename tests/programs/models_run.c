@@ -10,6 +10,7 @@
 #include <stdbool.h>
 
 #include "../common/shared_models.h"
+#include "../common/test_device.h"
 #include "internal.h"
 #include "reference.h"
 
@@ -173,7 +174,7 @@ static bool run_at(struct npu_device *device, const struct shared_model *model, 
 	    "%s %s at %u banks: %u tasks, %llu cycles, %llu DRAM bytes%s%s", config, model->name,
 	    banks, stats.tasks, (unsigned long long)stats.cycles, (unsigned long long)measured,
 	    err ? ": " : "", err ? npu_error() : "");
-	if (!err)
+	if (!err && !test_device_is_given())
 		tap(measured == info.dram_bytes,
 		    "%s %s at %u banks moves what the plan says (%llu, %llu)", config, model->name,
 		    banks, (unsigned long long)measured, (unsigned long long)info.dram_bytes);
@@ -222,22 +223,34 @@ static void run_model(struct npu_device *device, const struct shared_model *mode
 	shared_io_free(&first);
 }
 
-static void run_config(const char *config, const char *only)
+static void run_device(const char *name, const char *only)
 {
 	struct npu_device_info info = { .size = sizeof(info) };
 	struct npu_device *device;
-	char name[64];
 	size_t i;
 
-	snprintf(name, sizeof(name), "sim:%s", config);
 	if (npu_open(name, &device) || npu_device_info(device, &info)) {
 		tap(false, "%s opens: %s", name, npu_error());
 		return;
 	}
 	for (i = 0; i < SHARED_MODEL_COUNT; i++)
 		if (!only || strcmp(only, shared_models[i].name) == 0)
-			run_model(device, &shared_models[i], config, info.banks);
+			run_model(device, &shared_models[i], info.config, info.banks);
 	npu_close(device);
+}
+
+/* The configurations, or the one that is wanted, as simulated NPUs. */
+static void run_simulated(const char *config, const char *only)
+{
+	char name[64];
+	size_t i;
+
+	for (i = 0; i < SHARED_CONFIG_COUNT; i++) {
+		if (config && strcmp(config, shared_configs[i]) != 0)
+			continue;
+		snprintf(name, sizeof(name), "sim:%s", shared_configs[i]);
+		run_device(name, only);
+	}
 }
 
 /* Takes most of the buffer away while a run is on its way. */
@@ -255,6 +268,7 @@ static void check_shrinking(void)
 {
 	const struct shared_model *model = &shared_models[0]; /* of many chains */
 	struct npu_run_stats stats = { .size = sizeof(stats) };
+	struct npu_device_info info = { .size = sizeof(info) };
 	struct shared_io calm, shrunk;
 	struct npu_device *device;
 	struct npu_model *loaded;
@@ -262,8 +276,8 @@ static void check_shrinking(void)
 	int err;
 
 	shared_model_path(model->name, path);
-	if (npu_open("sim:nv_small:shrinking", &device)) {
-		tap(false, "sim:nv_small:shrinking opens: %s", npu_error());
+	if (npu_open(test_device("sim:nv_small:shrinking"), &device)) {
+		tap(false, "the NPU opens: %s", npu_error());
 		return;
 	}
 	if (npu_model_load(device, path, NULL, &loaded)) {
@@ -286,6 +300,8 @@ static void check_shrinking(void)
 	shared_io_free(&calm);
 	shared_io_free(&shrunk);
 	npu_model_free(loaded);
+	npu_device_info(device, &info);
+	npu_device_set_cap(device, info.banks);
 	npu_close(device);
 }
 
@@ -311,15 +327,16 @@ static void check_float(void)
 
 int main(int argc, char **argv)
 {
-	size_t i;
+	const char *config = argc > 1 ? argv[1] : NULL, *only = argc > 2 ? argv[2] : NULL;
 
 	setenv("NPU_SIM_DIR", "-", 1);
 	if (!shared_there())
 		return 0;
-	for (i = 0; i < SHARED_CONFIG_COUNT; i++)
-		if (argc < 2 || strcmp(argv[1], shared_configs[i]) == 0)
-			run_config(shared_configs[i], argc > 2 ? argv[2] : NULL);
-	if (argc < 2) {
+	if (test_device_is_given())
+		run_device(test_device(NULL), only);
+	else
+		run_simulated(config, only);
+	if (!config) {
 		check_shrinking();
 		check_float();
 	}

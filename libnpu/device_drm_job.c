@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Chains on a real NPU: the kernel copies and validates them, and runs them with
+ * buffers bound to their regions.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <xf86drm.h>
+
+#include "device_drm.h"
+#include "nvdla_chain.h"
+
+#define RESULT_STRIDE 64 /* bytes from one slot's result to the next: a cache line each */
+
+struct drm_chain {
+	struct npu_chain base;
+	u32 handle;
+	u32 region_count;
+	struct drm_nvdla_chain_region region[NVDLA_CHAIN_MAX_REGIONS];
+};
+
+static struct drm_chain *to_chain(struct npu_chain *chain)
+{
+	return (struct drm_chain *)chain;
+}
+
+/* ---- chains ---- */
+
+static int refused(struct npu_device *device, int err, const char *message)
+{
+	if (message[0])
+		return npu_fail(err, "%s: chain refused: %s", device->name, message);
+	if (err == -EDQUOT)
+		return npu_fail(err, "%s: this process has more chains than the kernel allows",
+				device->name);
+	return npu_fail(err, "%s: chain refused: %s", device->name, strerror(-err));
+}
+
+int npu_drm_chain_create(struct npu_device *device, const void *stream, size_t bytes,
+			 struct npu_chain **out)
+{
+	struct drm_chain *chain = calloc(1, sizeof(*chain));
+	char message[256] = "";
+	struct drm_nvdla_chain_create create = {
+		.stream = (uintptr_t)stream,
+		.size = (u32)bytes,
+		.region_count = NVDLA_CHAIN_MAX_REGIONS,
+		.region_stride = sizeof(chain->region[0]),
+		.message = (uintptr_t)message,
+		.message_size = sizeof(message),
+	};
+	int err;
+
+	if (!chain)
+		return npu_fail(-ENOMEM, "%s: out of memory", device->name);
+	if (bytes > NVDLA_CHAIN_MAX_BYTES) {
+		free(chain);
+		return npu_fail(-E2BIG, "%s: a chain of %zu bytes is too large", device->name,
+				bytes);
+	}
+	create.regions = (uintptr_t)chain->region;
+	err = npu_drm_call(to_npu_drm(device), DRM_IOCTL_NVDLA_CHAIN_CREATE, &create);
+	if (err) {
+		message[sizeof(message) - 1] = '\0';
+		free(chain);
+		return refused(device, err, message);
+	}
+	chain->handle = create.handle;
+	chain->region_count = min(create.region_count, (u32)NVDLA_CHAIN_MAX_REGIONS);
+	chain->base.banks = create.banks;
+	chain->base.tasks = create.tasks;
+	*out = &chain->base;
+	return 0;
+}
+
+void npu_drm_chain_destroy(struct npu_device *device, struct npu_chain *base)
+{
+	struct drm_chain *chain = to_chain(base);
+	struct drm_nvdla_chain_destroy destroy;
+
+	if (!chain)
+		return;
+	destroy = (struct drm_nvdla_chain_destroy){ .handle = chain->handle };
+	npu_drm_call(to_npu_drm(device), DRM_IOCTL_NVDLA_CHAIN_DESTROY, &destroy);
+	free(chain);
+}
+
+/* ---- slots ---- */
+
+static int make_results(struct npu_drm *drm)
+{
+	if (drm->results.data)
+		return 0;
+	return drm->base.ops->buffer_create(&drm->base, NPU_DRM_SLOTS * RESULT_STRIDE,
+					    NPU_BUFFER_STREAMED, &drm->results);
+}
+
+static int make_syncobj(struct npu_drm *drm, struct npu_drm_slot *slot)
+{
+	int err;
+
+	if (slot->syncobj || drmSyncobjCreate(drm->fd, 0, &slot->syncobj) == 0)
+		return 0;
+	err = -errno;
+	return npu_fail(err, "%s: cannot make a syncobj: %s", drm->base.name, strerror(-err));
+}
+
+/* Takes a slot, and waits for one where more threads than slots submit. */
+static int take_slot(struct npu_drm *drm, struct npu_drm_slot **out)
+{
+	struct npu_drm_slot *slot = NULL;
+	u32 i;
+	int err;
+
+	pthread_mutex_lock(&drm->lock);
+	for (;;) {
+		for (i = 0; i < NPU_DRM_SLOTS && !slot; i++)
+			if (!drm->slot[i].busy)
+				slot = &drm->slot[i];
+		if (slot)
+			break;
+		pthread_cond_wait(&drm->slot_free, &drm->lock);
+	}
+	err = make_results(drm);
+	if (!err)
+		err = make_syncobj(drm, slot);
+	slot->busy = !err;
+	pthread_mutex_unlock(&drm->lock);
+	*out = slot;
+	return err;
+}
+
+static void give_slot(struct npu_drm *drm, struct npu_drm_slot *slot)
+{
+	pthread_mutex_lock(&drm->lock);
+	slot->busy = false;
+	pthread_cond_signal(&drm->slot_free);
+	pthread_mutex_unlock(&drm->lock);
+}
+
+static u32 result_offset(const struct npu_drm *drm, const struct npu_drm_slot *slot)
+{
+	return (u32)(slot - drm->slot) * RESULT_STRIDE;
+}
+
+static volatile struct drm_nvdla_job_result *slot_result(struct npu_drm *drm,
+							 const struct npu_drm_slot *slot)
+{
+	return (void *)((u8 *)drm->results.data + result_offset(drm, slot));
+}
+
+void npu_drm_free_slots(struct npu_drm *drm)
+{
+	u32 i;
+
+	for (i = 0; i < NPU_DRM_SLOTS; i++)
+		if (drm->slot[i].syncobj)
+			drmSyncobjDestroy(drm->fd, drm->slot[i].syncobj);
+	if (drm->results.data)
+		drm->base.ops->buffer_destroy(&drm->base, &drm->results);
+}
+
+/* ---- caches ---- */
+
+static int sync_range(struct npu_drm *drm, const struct npu_buffer *buffer, u32 direction,
+		      u64 start, u64 end)
+{
+	struct drm_nvdla_bo_sync sync = {
+		.handle = buffer->handle,
+		.flags = direction,
+		.offset = start,
+		.size = end - start,
+	};
+	int err;
+
+	if (!buffer->cached || end <= start)
+		return 0;
+	err = npu_drm_call(drm, DRM_IOCTL_NVDLA_BO_SYNC, &sync);
+	return err ? npu_fail(err, "%s: cannot synchronise a buffer: %s", drm->base.name,
+			      strerror(-err))
+		   : 0;
+}
+
+/*
+ * Before the chain: what it reads has to be in memory, and where it writes no line of the CPU's cache
+ * may be written back later.
+ */
+static int sync_for_device(struct npu_drm *drm, const struct drm_chain *chain,
+			   const struct npu_buffer *region)
+{
+	u32 i;
+	int err = 0;
+
+	for (i = 0; i < chain->region_count && !err; i++) {
+		const struct drm_nvdla_chain_region *r = &chain->region[i];
+
+		err = sync_range(drm, &region[i], DRM_NVDLA_BO_SYNC_FOR_DEVICE, r->read_start,
+				 r->read_end);
+		if (!err)
+			err = sync_range(drm, &region[i], DRM_NVDLA_BO_SYNC_FOR_DEVICE,
+					 r->write_start, r->write_end);
+	}
+	return err;
+}
+
+static int sync_for_cpu(struct npu_drm *drm, const struct drm_chain *chain,
+			const struct npu_buffer *region)
+{
+	u32 i;
+	int err = 0;
+
+	for (i = 0; i < chain->region_count && !err; i++)
+		err = sync_range(drm, &region[i], DRM_NVDLA_BO_SYNC_FOR_CPU,
+				 chain->region[i].write_start, chain->region[i].write_end);
+	return err;
+}
+
+/* ---- submission ---- */
+
+static int bind_regions(struct npu_drm *drm, const struct drm_chain *chain,
+			const struct npu_buffer *region, u32 region_count,
+			struct drm_nvdla_binding *binding)
+{
+	u32 i;
+
+	if (chain->region_count > region_count)
+		return npu_fail(-EINVAL, "%s: the chain has %u regions, %u are bound",
+				drm->base.name, chain->region_count, region_count);
+	for (i = 0; i < chain->region_count; i++) {
+		binding[i] = (struct drm_nvdla_binding){ 0 };
+		if (!chain->region[i].size)
+			continue;
+		if (chain->region[i].size > region[i].bytes)
+			return npu_fail(-EINVAL,
+					"%s: region %u has %zu bytes, the chain needs %llu",
+					drm->base.name, i, region[i].bytes,
+					(unsigned long long)chain->region[i].size);
+		binding[i].handle = region[i].handle;
+		binding[i].size = region[i].bytes;
+	}
+	return 0;
+}
+
+static int submit_failed(struct npu_drm *drm, const struct drm_chain *chain, int err)
+{
+	const char *name = drm->base.name;
+
+	switch (err) {
+	case -ENOSPC:
+		return npu_fail(err, "%s: the chain needs %u banks, fewer are available", name,
+				chain->base.banks);
+	case -EDQUOT:
+		return npu_fail(err, "%s: this process has more jobs queued than the kernel allows",
+				name);
+	case -EIO:
+		return npu_fail(err, "%s: the NPU is dead: a reset has failed, see dmesg", name);
+	case -ENODEV:
+		return npu_fail(err, "%s: the NPU is gone", name);
+	default:
+		return npu_fail(err, "%s: cannot submit: %s", name, strerror(-err));
+	}
+}
+
+static int submit_job(struct npu_drm *drm, struct drm_chain *chain,
+		      const struct drm_nvdla_binding *binding, const struct npu_drm_slot *slot)
+{
+	struct drm_nvdla_sync done = { .handle = slot->syncobj };
+	struct drm_nvdla_job job = {
+		.chain = chain->handle,
+		.bindings = (uintptr_t)binding,
+		.binding_count = chain->region_count,
+		.binding_stride = sizeof(*binding),
+		.out_syncs = (uintptr_t)&done,
+		.out_sync_count = 1,
+		.sync_stride = sizeof(done),
+		.result = drm->results.handle,
+		.result_offset = result_offset(drm, slot),
+	};
+	struct drm_nvdla_submit submit = {
+		.jobs = (uintptr_t)&job,
+		.job_count = 1,
+		.job_stride = sizeof(job),
+	};
+	int err = npu_drm_call(drm, DRM_IOCTL_NVDLA_SUBMIT, &submit);
+
+	return err ? submit_failed(drm, chain, err) : 0;
+}
+
+/* Are fewer banks there now than the chain needs?  Banks that fail take running jobs with them. */
+static bool banks_were_lost(struct npu_drm *drm, const struct drm_chain *chain)
+{
+	struct npu_device_budget budget = { 0 };
+
+	return drm->base.ops->budget(&drm->base, &budget) == 0 &&
+	       budget.banks_available < chain->base.banks;
+}
+
+static int job_failed(struct npu_drm *drm, const struct drm_chain *chain, int err, u32 task)
+{
+	const char *name = drm->base.name;
+
+	switch (err) {
+	case -ETIMEDOUT:
+		return npu_fail(-EIO,
+				"%s: task %u of the chain hangs; /sys/class/devcoredump has the "
+				"NPU's registers",
+				name, task);
+	case -ENODEV:
+		return npu_fail(err, "%s: the NPU is gone", name);
+	case -EIO:
+		if (banks_were_lost(drm, chain))
+			return npu_fail(
+				-ENOSPC,
+				"%s: the NPU lost banks while the chain, which needs %u, ran", name,
+				chain->base.banks);
+		/* fall through */
+	default:
+		return npu_fail(-EIO, "%s: the NPU failed at task %u of the chain: %s", name, task,
+				strerror(-err));
+	}
+}
+
+/* The kernel ends each job: with a time-out where nothing else does. */
+static int wait_job(struct npu_drm *drm, const struct drm_chain *chain, struct npu_drm_slot *slot,
+		    struct npu_chain_stats *stats)
+{
+	volatile struct drm_nvdla_job_result *result = slot_result(drm, slot);
+	int err = drmSyncobjWait(drm->fd, &slot->syncobj, 1, INT64_MAX, 0, NULL);
+
+	if (err < 0)
+		return npu_fail(err, "%s: cannot wait for a job: %s", drm->base.name,
+				strerror(-err));
+	if (result->error)
+		return job_failed(drm, chain, result->error, result->tasks);
+	stats->busy_ns = result->busy_ns;
+	stats->register_writes = result->register_writes;
+	return 0;
+}
+
+static int run_in_slot(struct npu_drm *drm, struct drm_chain *chain,
+		       const struct npu_buffer *region, u32 region_count, struct npu_drm_slot *slot,
+		       struct npu_chain_stats *stats)
+{
+	struct drm_nvdla_binding binding[NVDLA_CHAIN_MAX_REGIONS];
+	int err = bind_regions(drm, chain, region, region_count, binding);
+
+	/* Stays where the kernel, against its word, writes no result. */
+	slot_result(drm, slot)->error = -EPROTO;
+	if (!err)
+		err = sync_for_device(drm, chain, region);
+	if (!err)
+		err = submit_job(drm, chain, binding, slot);
+	if (!err)
+		err = wait_job(drm, chain, slot, stats);
+	return err ? err : sync_for_cpu(drm, chain, region);
+}
+
+int npu_drm_submit(struct npu_device *device, struct npu_chain *chain,
+		   const struct npu_buffer *region, u32 region_count,
+		   struct npu_recording *recording, struct npu_chain_stats *stats)
+{
+	struct npu_drm *drm = to_npu_drm(device);
+	struct npu_drm_slot *slot;
+	int err = take_slot(drm, &slot);
+
+	if (err)
+		return err;
+	err = run_in_slot(drm, to_chain(chain), region, region_count, slot, stats);
+	give_slot(drm, slot);
+	return err;
+}
