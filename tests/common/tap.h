@@ -9,7 +9,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-static unsigned tap_passed, tap_failed, tap_skipped;
+/* One set for all files of a program. */
+__attribute__((weak)) unsigned tap_passed, tap_failed, tap_skipped;
 
 static inline unsigned tap_number(void)
 {
