@@ -35,7 +35,7 @@ static int to_errno(int nle)
 	return -EIO;
 }
 
-static int failed(u32 number, const char *what, int nle)
+int npu_netlink_fail(u32 number, const char *what, int nle)
 {
 	int err = to_errno(nle);
 
@@ -45,8 +45,7 @@ static int failed(u32 number, const char *what, int nle)
 	return npu_fail(err, "accel%u: %s: %s", number, what, nl_geterror(nle));
 }
 
-/* A socket with the family's number; NULL: there is none. */
-static struct nl_sock *open_family(int *family)
+struct nl_sock *npu_netlink_open(int *family)
 {
 	struct nl_sock *sock = nl_socket_alloc();
 
@@ -66,7 +65,7 @@ static struct nl_sock *open_family(int *family)
 struct nl_sock *npu_netlink_listen(void)
 {
 	int family, group;
-	struct nl_sock *sock = open_family(&family);
+	struct nl_sock *sock = npu_netlink_open(&family);
 
 	if (!sock)
 		return NULL;
@@ -125,7 +124,7 @@ int npu_netlink_set_limit(u32 number, u32 banks)
 {
 	const char what[] = "setting the limit of banks";
 	int family, err = -NLE_NOMEM;
-	struct nl_sock *sock = open_family(&family);
+	struct nl_sock *sock = npu_netlink_open(&family);
 	struct nl_msg *message;
 
 	if (!sock)
@@ -136,11 +135,10 @@ int npu_netlink_set_limit(u32 number, u32 banks)
 	else
 		nlmsg_free(message);
 	nl_socket_free(sock);
-	return err < 0 ? failed(number, what, err) : 0;
+	return err < 0 ? npu_netlink_fail(number, what, err) : 0;
 }
 
-/* A number of 32 or 64 bits, as the kernel found it to be enough; 0 where it is not there. */
-static u64 get_uint(struct nlattr *attr)
+u64 npu_netlink_uint(const struct nlattr *attr)
 {
 	if (!attr)
 		return 0;
@@ -156,12 +154,12 @@ static int take_stats(struct nl_msg *message, void *context)
 
 	if (genlmsg_parse(nlmsg_hdr(message), 0, attr, NVDLA_A_STATS_MAX, NULL) < 0)
 		return NL_SKIP;
-	stats->jobs = get_uint(attr[NVDLA_A_STATS_JOBS]);
-	stats->tasks = get_uint(attr[NVDLA_A_STATS_TASKS]);
-	stats->timeouts = get_uint(attr[NVDLA_A_STATS_TIMEOUTS]);
-	stats->resets = get_uint(attr[NVDLA_A_STATS_RESETS]);
-	stats->refused_chains = get_uint(attr[NVDLA_A_STATS_REFUSED_CHAINS]);
-	stats->busy_ns = get_uint(attr[NVDLA_A_STATS_BUSY_NS]);
+	stats->jobs = npu_netlink_uint(attr[NVDLA_A_STATS_JOBS]);
+	stats->tasks = npu_netlink_uint(attr[NVDLA_A_STATS_TASKS]);
+	stats->timeouts = npu_netlink_uint(attr[NVDLA_A_STATS_TIMEOUTS]);
+	stats->resets = npu_netlink_uint(attr[NVDLA_A_STATS_RESETS]);
+	stats->refused_chains = npu_netlink_uint(attr[NVDLA_A_STATS_REFUSED_CHAINS]);
+	stats->busy_ns = npu_netlink_uint(attr[NVDLA_A_STATS_BUSY_NS]);
 	return NL_OK;
 }
 
@@ -169,7 +167,7 @@ int npu_netlink_stats(u32 number, struct npu_netlink_stats *stats)
 {
 	const char what[] = "reading the statistics";
 	int family, err = -NLE_NOMEM;
-	struct nl_sock *sock = open_family(&family);
+	struct nl_sock *sock = npu_netlink_open(&family);
 	struct nl_msg *message;
 
 	if (!sock)
@@ -186,5 +184,5 @@ int npu_netlink_stats(u32 number, struct npu_netlink_stats *stats)
 	if (err >= 0)
 		err = nl_wait_for_ack(sock); /* and its end */
 	nl_socket_free(sock);
-	return err < 0 ? failed(number, what, err) : 0;
+	return err < 0 ? npu_netlink_fail(number, what, err) : 0;
 }

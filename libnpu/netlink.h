@@ -10,6 +10,16 @@
 #include "internal.h"
 
 struct nl_sock;
+struct nlattr;
+
+/* A socket, and the family's number; NULL without text: there is no such family or no netlink. */
+struct nl_sock *npu_netlink_open(int *family);
+
+/* A number of 32 or 64 bits, as the kernel found it to be enough; 0 where it is not there. */
+u64 npu_netlink_uint(const struct nlattr *attr);
+
+/* Stores the text for what failed on accel@number with libnl's error @nle; returns the errno. */
+int npu_netlink_fail(u32 number, const char *what, int nle);
 
 /**
  * npu_netlink_listen() - a socket that receives each change of a budget
