@@ -6,16 +6,32 @@
 #ifndef NPU_COMPILER_H
 #define NPU_COMPILER_H
 
+#include "nvdla_chain.h"
 #include "plan.h"
 
-/* One step of a program: a chain for the NPU or an operator for the CPU. */
+/* A piece of memory that a chain names as one of its regions: of which region, and which span. */
+struct npu_binding {
+	enum npu_region region;
+	u32 span;
+};
+
+/**
+ * struct npu_step - one step of a program: a chain for the NPU or an operator for the CPU
+ * @layer: CPU: the layer
+ * @stream, @stream_bytes: NPU: chain stream (uapi/nvdla_chain.h)
+ * @first_task, @task_count: NPU: the plan's tasks that the chain holds
+ * @binding, @binding_count: NPU: what has to be bound to the chain's regions; the first ones are
+ *	always the first spans of enum npu_region's regions
+ */
 struct npu_step {
 	bool cpu;
-	u32 layer; /* CPU: the layer */
-	void *stream; /* NPU: chain stream (uapi/nvdla_chain.h) */
+	u32 layer;
+	void *stream;
 	u32 stream_bytes;
-	u32 first_task; /* NPU: the plan's tasks that the chain holds */
+	u32 first_task;
 	u32 task_count;
+	struct npu_binding binding[NVDLA_CHAIN_MAX_REGIONS];
+	u32 binding_count;
 };
 
 /**

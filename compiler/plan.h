@@ -13,6 +13,7 @@
  * @banks: CBUF banks from bank 0 up
  * @entry_bytes, @entries: geometry of a bank (as the configuration's)
  * @sram_bytes: on-chip SRAM behind the second memory interface; 0: none
+ * @region_bytes: largest piece of memory that is contiguous for the device; 0: no limit
  * @generation: counts the changes of the budget; carried through, not interpreted
  */
 struct npu_budget {
@@ -20,6 +21,7 @@ struct npu_budget {
 	u32 entry_bytes;
 	u32 entries;
 	u64 sram_bytes;
+	u64 region_bytes;
 	u64 generation;
 };
 
@@ -114,12 +116,34 @@ struct npu_layer_plan {
 #define NPU_NO_OFFSET UINT64_MAX
 
 /**
+ * struct npu_span - a part of the weights or of the arena that is one piece of device memory
+ * @first: what lies here and up to the next span's @first is reached through this span
+ * @start, @bytes: the bytes that it holds; @start is aligned for the device, so spans of weights
+ *		   may overlap
+ */
+struct npu_span {
+	u64 first;
+	u64 start;
+	u64 bytes;
+};
+
+/* The spans of one region, in order; at least one. */
+struct npu_spans {
+	struct npu_span *span;
+	u32 count;
+};
+
+/* Index of the span through which @offset is reached. */
+u32 npu_span_find(const struct npu_spans *spans, u64 offset);
+
+/**
  * struct npu_plan - a network against a budget
  * @task: in execution order, outside the arena
  * @layer: one for each layer of the net
  * @offset: of each value in NPU_REGION_ARENA, aliases resolved; NPU_NO_OFFSET where the plan
  *          needs no such value (what is between a convolution and a pooling on the fly)
  * @arena_bytes: what the arena needs; @arena_lower_bound: largest sum of live values at any time
+ * @spans: of each region: no value and no weights of a task lie in two of them
  */
 struct npu_plan {
 	struct npu_arena arena;
@@ -130,6 +154,7 @@ struct npu_plan {
 	u64 *offset;
 	u64 arena_bytes;
 	u64 arena_lower_bound;
+	struct npu_spans spans[NPU_REGION_COUNT];
 	struct npu_cost cost;
 	u32 banks; /* most that any task claims */
 };

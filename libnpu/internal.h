@@ -152,7 +152,9 @@ typedef void (*npu_step_hook)(void *context, struct npu_model *model, u32 step);
  * @lock: held during a run, a replan and when its plan is looked at
  * @program: layers, plan and streams
  * @chain: device chains, one for each step that is one
- * @weights, @arena: device buffers
+ * @buffer, @buffer_count: of each region, one for each of the plan's spans
+ * @region_bytes: largest buffer to ask for; 0: no limit
+ * @weights_for: region_bytes when the weights were copied to the device
  * @planned_for: the live budget at the last planning
  * @queue_lock: of everything below
  * @worker, @worker_runs: thread of npu_submit(), started by the first
@@ -165,8 +167,10 @@ struct npu_model {
 	struct npu_program *program;
 	struct npu_chain **chain;
 	u32 chain_count;
-	struct npu_buffer weights;
-	struct npu_buffer arena;
+	struct npu_buffer *buffer[NPU_REGION_COUNT];
+	u32 buffer_count[NPU_REGION_COUNT];
+	u64 region_bytes;
+	u64 weights_for;
 	u32 max_banks;
 	struct npu_budget planned_for;
 	u64 replans;

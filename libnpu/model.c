@@ -16,6 +16,9 @@ const char *npu_type_name(enum npu_type type)
 	return (unsigned)type < ARRAY_SIZE(type_names) ? type_names[type] : "?";
 }
 
+/* The sizes of pieces that are tried are multiples of this. */
+#define REGION_STEP 4096u
+
 /* The public types are the compiler's, in its order. */
 _Static_assert((int)NPU_TYPE_INT8 == (int)NPU_I8 && (int)NPU_TYPE_UINT8 == (int)NPU_U8 &&
 		       (int)NPU_TYPE_INT16 == (int)NPU_I16 && (int)NPU_TYPE_INT32 == (int)NPU_I32 &&
@@ -61,19 +64,83 @@ static int create_chains(struct npu_model *model)
 	return err;
 }
 
-static int fit_arena(struct npu_model *model)
+static void destroy_buffers(struct npu_model *model, enum npu_region region, u32 from)
 {
-	u64 bytes = model->program->plan->arena_bytes;
+	u32 i;
+
+	for (i = from; i < model->buffer_count[region]; i++)
+		if (model->buffer[region][i].data)
+			model->device->ops->buffer_destroy(model->device,
+							   &model->buffer[region][i]);
+	model->buffer_count[region] = min(model->buffer_count[region], from);
+}
+
+static const enum npu_buffer_use region_use[] = {
+	[NPU_REGION_WEIGHTS] = NPU_BUFFER_STREAMED,
+	[NPU_REGION_ARENA] = NPU_BUFFER_SHARED,
+};
+
+static int fit_buffer(struct npu_model *model, enum npu_region region, struct npu_buffer *buffer,
+		      u64 bytes)
+{
+	const struct npu_device_ops *ops = model->device->ops;
 
 	if (bytes > SIZE_MAX)
-		return npu_fail(-ENOMEM, "%s: an arena of %llu bytes is too large", model->name,
+		return npu_fail(-ENOMEM, "%s: %llu bytes in one piece are too many", model->name,
 				(unsigned long long)bytes);
-	if (model->arena.data && model->arena.bytes >= bytes)
+	if (buffer->data && buffer->bytes >= bytes)
 		return 0;
-	if (model->arena.data)
-		model->device->ops->buffer_destroy(model->device, &model->arena);
-	return model->device->ops->buffer_create(model->device, (size_t)bytes, NPU_BUFFER_SHARED,
-						 &model->arena);
+	if (buffer->data)
+		ops->buffer_destroy(model->device, buffer);
+	*buffer = (struct npu_buffer){ 0 };
+	return ops->buffer_create(model->device, (size_t)bytes, region_use[region], buffer);
+}
+
+/* A buffer for each span that the plan cuts the region into; those that are large enough stay. */
+static int fit_region(struct npu_model *model, enum npu_region region)
+{
+	const struct npu_spans *spans = &model->program->plan->spans[region];
+	struct npu_buffer *buffer;
+	u32 i;
+	int err = 0;
+
+	destroy_buffers(model, region, spans->count);
+	buffer = reallocarray(model->buffer[region], spans->count, sizeof(*buffer));
+	if (!buffer)
+		return npu_fail(-ENOMEM, "%s: out of memory", model->name);
+	model->buffer[region] = buffer;
+	for (i = model->buffer_count[region]; i < spans->count; i++)
+		buffer[i] = (struct npu_buffer){ 0 };
+	model->buffer_count[region] = spans->count;
+	for (i = 0; i < spans->count && !err; i++)
+		err = fit_buffer(model, region, &buffer[i], spans->span[i].bytes);
+	return err;
+}
+
+/* Weights are copied once, and again only where they are cut in another way. */
+static int fit_weights(struct npu_model *model)
+{
+	const struct npu_net *net = model->program->net;
+	const struct npu_spans *spans = &model->program->plan->spans[NPU_REGION_WEIGHTS];
+	u64 region_bytes = model->program->plan->budget.region_bytes;
+	u32 i;
+	int err;
+
+	if (model->buffer_count[NPU_REGION_WEIGHTS] && model->weights_for == region_bytes)
+		return 0;
+	destroy_buffers(model, NPU_REGION_WEIGHTS, 0);
+	err = fit_region(model, NPU_REGION_WEIGHTS);
+	if (err) {
+		destroy_buffers(model, NPU_REGION_WEIGHTS, 0);
+		return err;
+	}
+	for (i = 0; i < spans->count; i++)
+		if (spans->span[i].bytes)
+			memcpy(model->buffer[NPU_REGION_WEIGHTS][i].data,
+			       (const u8 *)net->weights + spans->span[i].start,
+			       (size_t)spans->span[i].bytes);
+	model->weights_for = region_bytes;
+	return 0;
 }
 
 int npu_model_adopt_plan(struct npu_model *model)
@@ -83,29 +150,37 @@ int npu_model_adopt_plan(struct npu_model *model)
 	destroy_chains(model);
 	err = create_chains(model);
 	if (!err)
-		err = fit_arena(model);
+		err = fit_weights(model);
+	if (!err)
+		err = fit_region(model, NPU_REGION_ARENA);
 	if (err)
 		destroy_chains(model);
 	return err;
 }
 
-static int upload_weights(struct npu_model *model)
-{
-	const struct npu_net *net = model->program->net;
-	int err;
+/* ---- the budget ---- */
 
-	if (net->weights_bytes > SIZE_MAX)
-		return npu_fail(-ENOMEM, "%s: too many weights", model->name);
-	err = model->device->ops->buffer_create(model->device, (size_t)net->weights_bytes,
-						NPU_BUFFER_STREAMED, &model->weights);
-	if (!err && net->weights_bytes)
-		memcpy(model->weights.data, net->weights, (size_t)net->weights_bytes);
+/* The live budget in the compiler's terms, for this model. */
+static int read_budget(const struct npu_model *model, struct npu_budget *budget)
+{
+	int err = npu_device_plan_budget(model->device, model->max_banks, budget);
+
+	budget->region_bytes = model->region_bytes;
 	return err;
 }
 
-/* ---- the budget ---- */
+static u64 largest_buffer(const struct npu_model *model)
+{
+	u64 most = 0;
+	u32 region, i;
 
-static int plan_for(struct npu_model *model, const struct npu_budget *budget, u32 *replans)
+	for (region = 0; region < NPU_REGION_COUNT; region++)
+		for (i = 0; i < model->program->plan->spans[region].count; i++)
+			most = max(most, model->program->plan->spans[region].span[i].bytes);
+	return most;
+}
+
+static int plan_once(struct npu_model *model, const struct npu_budget *budget)
 {
 	struct npu_diag diag = { "" };
 	int err = npu_program_replan(model->program, budget, &diag);
@@ -113,15 +188,55 @@ static int plan_for(struct npu_model *model, const struct npu_budget *budget, u3
 	if (err)
 		return npu_fail(err, "%s: %s", model->name, diag.text);
 	model->planned_for = *budget;
-	model->replans++;
-	(*replans)++;
 	return npu_model_adopt_plan(model);
+}
+
+/*
+ * How large the pieces of memory may be is known only when they are asked for: smaller ones where the
+ * device has none so large, larger ones than it promised where a value is larger.
+ */
+static int plan_pieces(struct npu_model *model, const struct npu_budget *wanted)
+{
+	struct npu_budget budget = *wanted;
+	u64 small = 0, large = 0; /* too small for the network, too large for the device */
+	int err;
+
+	for (;;) {
+		u64 next;
+
+		err = plan_once(model, &budget);
+		if (!err)
+			model->region_bytes = budget.region_bytes;
+		if (!budget.region_bytes || (err != -EFBIG && err != -ENOMEM))
+			return err;
+		if (err == -EFBIG)
+			small = budget.region_bytes;
+		else
+			large = min(budget.region_bytes, largest_buffer(model));
+		if (!large)
+			next = 2 * small;
+		else
+			next = (small + large) / 2 / REGION_STEP * REGION_STEP;
+		if (next <= small || next == large)
+			break;
+		budget.region_bytes = next;
+	}
+	return small ? npu_fail(-ENOMEM, "%s", npu_error()) : err;
+}
+
+static int plan_for(struct npu_model *model, const struct npu_budget *budget, u32 *replans)
+{
+	int err = plan_pieces(model, budget);
+
+	model->replans += !err;
+	*replans += !err;
+	return err;
 }
 
 int npu_model_replan(struct npu_model *model, u32 *replans)
 {
 	struct npu_budget now;
-	int err = npu_device_plan_budget(model->device, model->max_banks, &now);
+	int err = read_budget(model, &now);
 
 	return err ? err : plan_for(model, &now, replans);
 }
@@ -141,7 +256,7 @@ static bool more_would_help(const struct npu_program *program)
 int npu_model_follow_budget(struct npu_model *model, u32 *replans)
 {
 	struct npu_budget now;
-	int err = npu_device_plan_budget(model->device, model->max_banks, &now);
+	int err = read_budget(model, &now);
 
 	if (err)
 		return err;
@@ -173,7 +288,7 @@ static int check_cpu_layers(const struct npu_model *model)
 static int load_program(struct npu_model *model, const char *path)
 {
 	struct npu_diag diag = { "" };
-	int err = npu_device_plan_budget(model->device, model->max_banks, &model->planned_for);
+	int err = read_budget(model, &model->planned_for);
 
 	if (err)
 		return err;
@@ -227,9 +342,11 @@ static int init_model(struct npu_model *model, const char *path,
 	err = set_options(model, options);
 	if (!err)
 		err = load_program(model, path);
-	if (!err)
-		err = upload_weights(model);
-	return err ? err : npu_model_adopt_plan(model);
+	if (err || !model->device->region_bytes)
+		return err ? err : npu_model_adopt_plan(model);
+	model->region_bytes = model->device->region_bytes;
+	model->planned_for.region_bytes = model->region_bytes;
+	return plan_pieces(model, &model->planned_for);
 }
 
 int npu_model_load(struct npu_device *device, const char *path,
@@ -260,14 +377,16 @@ int npu_model_load(struct npu_device *device, const char *path,
 
 void npu_model_free(struct npu_model *model)
 {
+	u32 region;
+
 	if (!model)
 		return;
 	npu_model_stop_jobs(model);
 	destroy_chains(model);
-	if (model->weights.data)
-		model->device->ops->buffer_destroy(model->device, &model->weights);
-	if (model->arena.data)
-		model->device->ops->buffer_destroy(model->device, &model->arena);
+	for (region = 0; region < NPU_REGION_COUNT; region++) {
+		destroy_buffers(model, region, 0);
+		free(model->buffer[region]);
+	}
 	if (model->program)
 		npu_program_free(model->program);
 	npu_device_put(model->device);

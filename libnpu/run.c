@@ -77,14 +77,17 @@ static void add_chain(struct npu_run_stats *stats, const struct npu_chain *chain
 static int npu_step(struct npu_model *model, u32 index, struct npu_recording *recording,
 		    struct npu_run_stats *stats)
 {
-	const struct npu_buffer region[NPU_REGION_COUNT] = {
-		[NPU_REGION_WEIGHTS] = model->weights,
-		[NPU_REGION_ARENA] = model->arena,
-	};
+	const struct npu_step *step = &model->program->step[index];
+	struct npu_buffer region[NVDLA_CHAIN_MAX_REGIONS];
 	struct npu_chain_stats took = { 0 };
 	u64 start = npu_now_ns();
-	int err = model->device->ops->submit(model->device, model->chain[index], region,
-					     ARRAY_SIZE(region), recording, &took);
+	u32 i;
+	int err;
+
+	for (i = 0; i < step->binding_count; i++)
+		region[i] = model->buffer[step->binding[i].region][step->binding[i].span];
+	err = model->device->ops->submit(model->device, model->chain[index], region,
+					 step->binding_count, recording, &took);
 
 	stats->npu_ns += npu_now_ns() - start;
 	if (!err)

@@ -12,7 +12,12 @@ static const struct npu_value *get_value(const struct npu_model *model, u32 valu
 
 u8 *npu_value_data(const struct npu_model *model, u32 value)
 {
-	return (u8 *)model->arena.data + model->program->plan->offset[value];
+	const struct npu_plan *plan = model->program->plan;
+	const struct npu_spans *spans = &plan->spans[NPU_REGION_ARENA];
+	u32 span = npu_span_find(spans, plan->offset[value]);
+	const struct npu_buffer *buffer = &model->buffer[NPU_REGION_ARENA][span];
+
+	return (u8 *)buffer->data + (plan->offset[value] - spans->span[span].start);
 }
 
 size_t npu_value_linear_bytes(const struct npu_value *value)

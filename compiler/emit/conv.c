@@ -81,10 +81,9 @@ static void emit_cdma(struct npu_emit *e, const struct geometry *g)
 	npu_stream_reg(s, NVDLA_CDMA_D_BANK,
 		       NVDLA_SET(CDMA, D_BANK, DATA_BANK, t->data_banks - 1) |
 			       NVDLA_SET(CDMA, D_BANK, WEIGHT_BANK, t->weight_banks - 1));
-	npu_stream_address(s, NVDLA_CDMA_D_DAIN_ADDR_LOW_0, NPU_REGION_ARENA,
-			   npu_emit_feature(e, l->input, t->in_y, t->in_x,
-					    t->block * l->block_stride_c));
-	npu_stream_address(s, NVDLA_CDMA_D_WEIGHT_ADDR_LOW, NPU_REGION_WEIGHTS, weight_offset(e));
+	npu_emit_feature(e, NVDLA_CDMA_D_DAIN_ADDR_LOW_0, l->input, t->in_y, t->in_x,
+			 t->block * l->block_stride_c);
+	npu_emit_weights(e, NVDLA_CDMA_D_WEIGHT_ADDR_LOW, weight_offset(e));
 }
 
 static void emit_csc(struct npu_emit *e, const struct geometry *g)

@@ -5,17 +5,46 @@
  */
 #include "emit.h"
 
-#include "../npu_compiler.h"
-
 #include <stdlib.h>
 
-u64 npu_emit_feature(const struct npu_emit *e, u32 index, u32 y, u32 x, u32 c)
+/* Which region of the chain is this piece of memory?  A new one where it has not been named yet. */
+static u32 bind_span(struct npu_emit *e, enum npu_region region, u32 span)
+{
+	struct npu_step *step = e->step;
+	u32 i;
+
+	for (i = 0; i < step->binding_count; i++)
+		if (step->binding[i].region == region && step->binding[i].span == span)
+			return i;
+	if (i == ARRAY_SIZE(step->binding)) {
+		e->full = true;
+		return 0;
+	}
+	step->binding[step->binding_count++] = (struct npu_binding){ region, span };
+	return i;
+}
+
+static void emit_address(struct npu_emit *e, u32 reg, enum npu_region region, u64 offset)
+{
+	const struct npu_spans *spans = &e->plan->spans[region];
+	u32 span = npu_span_find(spans, offset);
+
+	npu_stream_address(e->stream, reg, bind_span(e, region, span),
+			   offset - spans->span[span].start);
+}
+
+void npu_emit_feature(struct npu_emit *e, u32 reg, u32 index, u32 y, u32 x, u32 c)
 {
 	const struct npu_value *value = &e->net->value[index];
 	u64 at = (u64)(c / e->net->config->atom) * value->surface_stride +
 		 (u64)y * value->line_stride + (u64)x * e->net->config->atom;
 
-	return e->plan->offset[index] + at;
+	emit_address(e, reg, NPU_REGION_ARENA, e->plan->offset[index] + at);
+}
+
+void npu_emit_weights(struct npu_emit *e, u32 reg, u64 offset)
+{
+	emit_address(e, reg, NPU_REGION_WEIGHTS, offset);
 }
 
 static void emit_task(struct npu_emit *e)
@@ -47,31 +76,50 @@ static void emit_task(struct npu_emit *e)
 	npu_stream_task_end(e->stream);
 }
 
-/* Layers [@first, @end) as one chain. */
-static int emit_chain(const struct npu_program *program, u32 first, u32 end, struct npu_step *step)
+/* Adds a layer, or leaves all as it was where its memory does not fit into the chain's regions. */
+static bool emit_layer(struct npu_emit *e, u32 layer)
 {
-	const struct npu_plan *plan = program->plan;
+	const struct npu_layer_plan *split = &e->plan->layer[layer];
+	u32 bindings = e->step->binding_count, i;
+	struct npu_stream before = *e->stream;
+
+	e->layer = &e->net->layer[layer];
+	for (i = 0; i < split->task_count; i++) {
+		e->task = &e->plan->task[split->first_task + i];
+		emit_task(e);
+	}
+	if (!e->full) {
+		e->step->task_count += split->task_count;
+		return true;
+	}
+	e->stream->bytes = before.bytes;
+	e->stream->task_count = before.task_count;
+	e->step->binding_count = bindings;
+	return false;
+}
+
+/* Layers from @first up to @end as one chain, or as many of them as one can hold; moves @end. */
+static int emit_chain(const struct npu_program *program, u32 first, u32 *end, struct npu_step *step)
+{
 	struct npu_stream stream;
 	struct npu_emit e = {
 		.stream = &stream,
 		.net = program->net,
-		.plan = plan,
+		.plan = program->plan,
+		.step = step,
 	};
-	u32 layer, i;
+	u32 layer = first, i;
 
-	*step = (struct npu_step){ .first_task = plan->layer[first].first_task };
+	*step = (struct npu_step){ .first_task = program->plan->layer[first].first_task };
+	for (i = 0; i < NPU_REGION_COUNT; i++)
+		bind_span(&e, i, 0);
 	npu_stream_begin(&stream);
-	for (layer = first; layer < end; layer++) {
-		const struct npu_layer_plan *split = &plan->layer[layer];
-
-		e.layer = &program->net->layer[layer];
-		for (i = 0; i < split->task_count; i++) {
-			e.task = &plan->task[split->first_task + i];
-			emit_task(&e);
-		}
-		step->task_count += split->task_count;
-	}
-	return npu_stream_end(&stream, NPU_REGION_COUNT, &step->stream, &step->stream_bytes);
+	while (layer < *end && emit_layer(&e, layer))
+		layer++;
+	if (layer == first && !stream.error)
+		stream.error = -EFBIG;
+	*end = layer;
+	return npu_stream_end(&stream, step->binding_count, &step->stream, &step->stream_bytes);
 }
 
 /* Behind the last layer of the chain that begins with @first: always one layer at least. */
@@ -112,10 +160,15 @@ int npu_emit(struct npu_program *program, struct npu_diag *diag)
 			continue;
 		}
 		end = chain_end(program, layer);
-		error = emit_chain(program, layer, end, &steps[count]);
+		error = emit_chain(program, layer, &end, &steps[count]);
 		if (error == -E2BIG)
 			npu_diag_set(diag, error, "layer %s: more tasks than a chain may hold",
 				     net->layer[layer].name);
+		if (error == -EFBIG)
+			npu_diag_set(diag, error,
+				     "layer %s: its weights lie in more pieces of memory than the "
+				     "%u that a chain may name",
+				     net->layer[layer].name, NVDLA_CHAIN_MAX_REGIONS);
 		count += !error;
 	}
 	if (error) {

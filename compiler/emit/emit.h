@@ -6,7 +6,7 @@
 #ifndef NPU_EMIT_H
 #define NPU_EMIT_H
 
-#include "../plan.h"
+#include "../npu_compiler.h"
 #include "stream.h"
 
 /* A box of an output cube: rows, columns and a range of channels. */
@@ -20,6 +20,8 @@ struct npu_box {
  * struct npu_emit - a task on its way into a stream
  * @stream: where to
  * @net, @plan: whose
+ * @step: step that the stream is for
+ * @full: the step has more pieces of memory than a chain can name
  * @layer, @task: what
  * @out: box that SDP (PDP alone: PDP) computes
  * @pooled: box that PDP writes, where it runs
@@ -28,6 +30,8 @@ struct npu_emit {
 	struct npu_stream *stream;
 	const struct npu_net *net;
 	const struct npu_plan *plan;
+	struct npu_step *step;
+	bool full;
 	const struct npu_layer *layer;
 	const struct npu_task *task;
 	struct npu_box out;
@@ -43,7 +47,10 @@ void npu_emit_sdp(struct npu_emit *emit);
 /* PDP, and PDP_RDMA where it reads memory. */
 void npu_emit_pdp(struct npu_emit *emit);
 
-/* Byte offset in the arena of a feature at row @y, column @x and channel @c (whole surfaces). */
-u64 npu_emit_feature(const struct npu_emit *emit, u32 value, u32 y, u32 x, u32 c);
+/* The address of a feature at row @y, column @x and channel @c (whole surfaces). */
+void npu_emit_feature(struct npu_emit *emit, u32 reg, u32 value, u32 y, u32 x, u32 c);
+
+/* The address of weights or of an operand table. */
+void npu_emit_weights(struct npu_emit *emit, u32 reg, u64 offset);
 
 #endif /* NPU_EMIT_H */

@@ -36,8 +36,8 @@ static void emit_rdma(struct npu_emit *e, const struct source *source, u32 chann
 	npu_stream_reg(s, NVDLA_PDP_RDMA_D_DATA_CUBE_IN_HEIGHT, source->rows - 1);
 	npu_stream_reg(s, NVDLA_PDP_RDMA_D_DATA_CUBE_IN_CHANNEL, channels - 1);
 	npu_stream_reg(s, NVDLA_PDP_RDMA_D_FLYING_MODE, 1);
-	npu_stream_address(s, NVDLA_PDP_RDMA_D_SRC_BASE_ADDR_LOW, NPU_REGION_ARENA,
-			   npu_emit_feature(e, value, e->task->in_y, e->task->in_x, e->pooled.c));
+	npu_emit_feature(e, NVDLA_PDP_RDMA_D_SRC_BASE_ADDR_LOW, value, e->task->in_y, e->task->in_x,
+			 e->pooled.c);
 	npu_stream_reg(s, NVDLA_PDP_RDMA_D_SRC_LINE_STRIDE, e->net->value[value].line_stride);
 	npu_stream_reg(s, NVDLA_PDP_RDMA_D_SRC_SURFACE_STRIDE, e->net->value[value].surface_stride);
 	npu_stream_reg(s, NVDLA_PDP_RDMA_D_SRC_RAM_CFG, 1);
@@ -91,8 +91,8 @@ void npu_emit_pdp(struct npu_emit *e)
 		npu_stream_reg(s, NVDLA_PDP_D_POOLING_PADDING_VALUE_1_CFG + 4 * (i - 1),
 			       NVDLA_SET(PDP, D_POOLING_PADDING_VALUE_1_CFG, PAD_VALUE_1X,
 					 l->pool.pad_value * (s32)i));
-	npu_stream_address(s, NVDLA_PDP_D_DST_BASE_ADDR_LOW, NPU_REGION_ARENA,
-			   npu_emit_feature(e, l->output, e->pooled.y, e->pooled.x, e->pooled.c));
+	npu_emit_feature(e, NVDLA_PDP_D_DST_BASE_ADDR_LOW, l->output, e->pooled.y, e->pooled.x,
+			 e->pooled.c);
 	npu_stream_reg(s, NVDLA_PDP_D_DST_LINE_STRIDE, out->line_stride);
 	npu_stream_reg(s, NVDLA_PDP_D_DST_SURFACE_STRIDE, out->surface_stride);
 	npu_stream_reg(s, NVDLA_PDP_D_DST_RAM_CFG, 1);

@@ -59,15 +59,13 @@ static void emit_operand(struct npu_emit *e, const struct npu_sdp_stage *stage,
 			       NVDLA_SET(SDP_RDMA, D_BRDMA_CFG, BRDMA_DATA_MODE, element) |
 			       NVDLA_SET(SDP_RDMA, D_BRDMA_CFG, BRDMA_RAM_TYPE, 1));
 	if (element) {
-		npu_stream_address(e->stream, regs->address, NPU_REGION_ARENA,
-				   npu_emit_feature(e, stage->value, e->out.y, e->out.x, e->out.c));
+		npu_emit_feature(e, regs->address, stage->value, e->out.y, e->out.x, e->out.c);
 		npu_stream_reg(e->stream, regs->line_stride,
 			       e->net->value[stage->value].line_stride);
 		npu_stream_reg(e->stream, regs->surface_stride,
 			       e->net->value[stage->value].surface_stride);
 	} else {
-		npu_stream_address(e->stream, regs->address, NPU_REGION_WEIGHTS,
-				   stage->table + (u64)e->out.c * kernel_bytes);
+		npu_emit_weights(e, regs->address, stage->table + (u64)e->out.c * kernel_bytes);
 	}
 }
 
@@ -84,8 +82,8 @@ static void emit_rdma(struct npu_emit *e)
 	npu_stream_reg(s, NVDLA_SDP_RDMA_D_DATA_CUBE_HEIGHT, e->out.rows - 1);
 	npu_stream_reg(s, NVDLA_SDP_RDMA_D_DATA_CUBE_CHANNEL, e->out.channels - 1);
 	if (!flying) {
-		npu_stream_address(s, NVDLA_SDP_RDMA_D_SRC_BASE_ADDR_LOW, NPU_REGION_ARENA,
-				   npu_emit_feature(e, l->input, e->out.y, e->out.x, e->out.c));
+		npu_emit_feature(e, NVDLA_SDP_RDMA_D_SRC_BASE_ADDR_LOW, l->input, e->out.y,
+				 e->out.x, e->out.c);
 		npu_stream_reg(s, NVDLA_SDP_RDMA_D_SRC_LINE_STRIDE, in->line_stride);
 		npu_stream_reg(s, NVDLA_SDP_RDMA_D_SRC_SURFACE_STRIDE, in->surface_stride);
 	}
@@ -148,8 +146,8 @@ void npu_emit_sdp(struct npu_emit *e)
 	npu_stream_reg(s, NVDLA_SDP_D_DATA_CUBE_HEIGHT, e->out.rows - 1);
 	npu_stream_reg(s, NVDLA_SDP_D_DATA_CUBE_CHANNEL, e->out.channels - 1);
 	if (!to_pdp) {
-		npu_stream_address(s, NVDLA_SDP_D_DST_BASE_ADDR_LOW, NPU_REGION_ARENA,
-				   npu_emit_feature(e, output, e->out.y, e->out.x, e->out.c));
+		npu_emit_feature(e, NVDLA_SDP_D_DST_BASE_ADDR_LOW, output, e->out.y, e->out.x,
+				 e->out.c);
 		npu_stream_reg(s, NVDLA_SDP_D_DST_LINE_STRIDE, e->net->value[output].line_stride);
 		npu_stream_reg(s, NVDLA_SDP_D_DST_SURFACE_STRIDE,
 			       e->net->value[output].surface_stride);

@@ -10,6 +10,7 @@
 
 #include "plan_internal.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 /* Cache lines of the CPU that converts layouts; a multiple of every configuration's atom. */
@@ -91,7 +92,16 @@ struct packer {
 	u64 *best; /* offsets */
 	u64 best_bytes;
 	u64 bound;
+	u64 span; /* no item lies across a multiple of it */
 };
+
+/* The first place from @at on where @bytes lie in one piece of memory. */
+static u64 in_one_span(const struct packer *p, u64 at, u64 bytes)
+{
+	u64 left = p->span - at % p->span;
+
+	return bytes <= left ? at : at + left;
+}
 
 /* Lowest place where @it touches no item that is alive together with it. */
 static u64 lowest_gap(const struct packer *p, u32 placed, const struct item *it)
@@ -106,7 +116,7 @@ static u64 lowest_gap(const struct packer *p, u32 placed, const struct item *it)
 			continue;
 		if (other->offset >= at + it->bytes)
 			return at;
-		at = max(at, other->offset + other->bytes);
+		at = in_one_span(p, max(at, other->offset + other->bytes), it->bytes);
 	}
 	return at;
 }
@@ -241,6 +251,20 @@ static void collect(struct packer *p, const struct npu_net *net, const struct np
 			};
 }
 
+static int check_sizes(const struct packer *p, const struct npu_net *net, struct npu_diag *diag)
+{
+	u32 i;
+
+	for (i = 0; i < p->count; i++)
+		if (p->item[i].bytes > p->span)
+			return npu_diag_set(diag, -EFBIG,
+					    "%s needs %" PRIu64 " bytes in one piece, the device "
+					    "can have %" PRIu64,
+					    net->value[p->item[i].value].name, p->item[i].bytes,
+					    p->span);
+	return 0;
+}
+
 static void pack(struct packer *p, const struct npu_net *net)
 {
 	u32 i;
@@ -255,7 +279,7 @@ static void pack(struct packer *p, const struct npu_net *net)
 		improve(p);
 }
 
-static int assign(const struct packer *p, const struct npu_net *net, struct npu_plan *plan)
+static void assign(const struct packer *p, const struct npu_net *net, struct npu_plan *plan)
 {
 	u32 i;
 
@@ -272,7 +296,6 @@ static int assign(const struct packer *p, const struct npu_net *net, struct npu_
 	}
 	plan->arena_bytes = p->count ? p->best_bytes : 0;
 	plan->arena_lower_bound = p->bound;
-	return 0;
 }
 
 int npu_plan_memory(const struct npu_net *net, struct npu_plan *plan, struct npu_diag *diag)
@@ -283,6 +306,7 @@ int npu_plan_memory(const struct npu_net *net, struct npu_plan *plan, struct npu
 		.item = calloc(n, sizeof(*p.item)),
 		.order = calloc(3 * n, sizeof(*p.order)),
 		.best = calloc(n, sizeof(*p.best)),
+		.span = npu_span_bytes(&plan->budget),
 	};
 	int err = -ENOMEM;
 
@@ -292,8 +316,11 @@ int npu_plan_memory(const struct npu_net *net, struct npu_plan *plan, struct npu
 		p.placed = p.order + 2 * n;
 		npu_plan_live(net, plan, live);
 		collect(&p, net, live);
-		pack(&p, net);
-		err = assign(&p, net, plan);
+		err = check_sizes(&p, net, diag);
+		if (!err) {
+			pack(&p, net);
+			assign(&p, net, plan);
+		}
 	} else {
 		npu_diag_set(diag, err, "out of memory");
 	}

@@ -18,6 +18,9 @@ struct npu_live {
 /* Fills live[net->value_count] from the layers' reads and writes; parts count for the whole. */
 void npu_plan_live(const struct npu_net *net, const struct npu_plan *plan, struct npu_live *live);
 
+/* Bytes of a piece of the arena; what lies in it begins and ends between two multiples of this. */
+u64 npu_span_bytes(const struct npu_budget *budget);
+
 /* The value whose memory @value is a part of (itself, without alias), and where in it. */
 u32 npu_value_root(const struct npu_net *net, u32 value, u64 *offset);
 

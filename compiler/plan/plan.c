@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 /* IR2 to IR3: every layer as passes that fit the budget, then memory. */
+#include "memory.h"
 #include "plan_internal.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "nvdla_chain.h"
@@ -321,6 +323,9 @@ static int check_budget(const struct npu_net *net, const struct npu_budget *budg
 {
 	const struct nvdla_config *c = net->config;
 
+	if (budget->region_bytes && !npu_span_bytes(budget))
+		return npu_diag_set(diag, -EINVAL, "pieces of %" PRIu64 " bytes are not even pages",
+				    budget->region_bytes);
 	if (budget->entry_bytes == c->entry_bytes && budget->entries == c->entries)
 		return 0;
 	return npu_diag_set(diag, -EINVAL,
@@ -374,6 +379,8 @@ int npu_plan_again(const struct npu_net *net, const struct npu_plan *previous,
 	}
 	if (!err)
 		err = npu_plan_memory(net, p.plan, diag);
+	if (!err)
+		err = npu_plan_spans(net, p.plan, diag);
 	free(p.task);
 	free(p.piece);
 	npu_split_space_free(p.space);

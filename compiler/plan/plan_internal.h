@@ -45,8 +45,14 @@ int npu_plan_pool_tasks(struct npu_planner *p, u32 layer);
 /* sdp.c */
 int npu_plan_sdp_tasks(struct npu_planner *p, u32 layer);
 
-/* memory.c: a place for every value; 0 or -ENOMEM, -E2BIG. */
+/* memory.c: a place for every value; 0 or -ENOMEM, -EFBIG: larger than a piece of memory. */
 int npu_plan_memory(const struct npu_net *net, struct npu_plan *plan, struct npu_diag *diag);
+
+/* spans.c: cuts weights and arena into pieces of memory; 0 or -ENOMEM, -EFBIG. */
+int npu_plan_spans(const struct npu_net *net, struct npu_plan *plan, struct npu_diag *diag);
+
+/* Kernel groups whose weights are never in two pieces of memory: from multiples of this on. */
+u32 npu_span_groups(const struct nvdla_config *config, u64 kernel_bytes, u64 region_bytes);
 
 /* cost.c: what a pass moves and how long it takes, from the fields of the task. */
 struct npu_cost npu_cost_conv(const struct nvdla_config *config, const struct npu_conv_shape *shape,

@@ -14,6 +14,7 @@ struct block {
 	u32 first_task;
 	u32 layer;
 	u32 groups;
+	u32 span_groups; /* see npu_span_groups() */
 	int error;
 };
 
@@ -132,18 +133,21 @@ static void add_pass(struct block *b, const struct npu_row_piece *piece, u32 fir
 		link_tasks(b, t - 1, t);
 }
 
-/* As add_pass(), but single atoms of a larger plane group by group. */
+/*
+ * As add_pass(), but single atoms of a larger plane group by group, and no pass with weights from two
+ * pieces of memory.
+ */
 static void add_kernels(struct block *b, const struct npu_row_piece *piece, u32 first, u32 groups)
 {
 	const struct npu_tile *tile = &b->split->tile[piece->tile];
-	u32 i;
+	u32 most = b->span_groups, end = first + groups, to;
 
-	if (!npu_split_is_single(b->shape, piece->to - piece->from, tile->cols)) {
-		add_pass(b, piece, first, groups);
-		return;
+	if (npu_split_is_single(b->shape, piece->to - piece->from, tile->cols))
+		most = 1;
+	for (; first < end; first = to) {
+		to = min(end, (first / most + 1) * most);
+		add_pass(b, piece, first, to - first);
 	}
-	for (i = 0; i < groups; i++)
-		add_pass(b, piece, first + i, 1);
 }
 
 static int list_pieces(struct npu_planner *p, const struct npu_conv_shape *shape,
@@ -244,6 +248,9 @@ int npu_plan_conv_tasks(struct npu_planner *p, u32 layer, const struct npu_conv_
 		.first_task = p->task_count,
 		.layer = layer,
 		.groups = npu_split_groups(p->net->config, shape),
+		.span_groups = npu_span_groups(p->net->config,
+					       (u64)shape->c * shape->taps_y * shape->taps_x,
+					       p->plan->budget.region_bytes),
 	};
 	u32 i;
 
