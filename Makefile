@@ -176,9 +176,10 @@ fuzz:
 		CFLAGS='-O1 -g -fsanitize=fuzzer-no-link' fuzzers
 	$(Q)O=$(O) FUZZ_SECONDS=$(FUZZ_SECONDS) FUZZ_RUNS=$(FUZZ_RUNS) sh tests/fuzz/run
 
-man_pages := $(wildcard Documentation/man/*.1)
+man_pages := $(wildcard Documentation/man/*.[1-8])
+man_place = $(DESTDIR)$(MANDIR)/man$(subst .,,$(suffix $(1)))
 install: all
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(MANDIR)/man1
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(LIBDIR)/pkgconfig
 	install -m 755 $(bins) $(DESTDIR)$(PREFIX)/bin/
 	install -m 644 libnpu/npu.h $(DESTDIR)$(PREFIX)/include/
 	install -m 644 $(libnpu_static) $(DESTDIR)$(LIBDIR)/
@@ -188,12 +189,12 @@ install: all
 	sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@VERSION@|$(VERSION)|' libnpu/npu.pc.in \
 		> $(DESTDIR)$(LIBDIR)/pkgconfig/npu.pc
 	chmod 644 $(DESTDIR)$(LIBDIR)/pkgconfig/npu.pc
-	install -m 644 $(man_pages) $(DESTDIR)$(MANDIR)/man1/
+	$(foreach page,$(man_pages),install -D -m 644 $(page) $(call man_place,$(page))/$(notdir $(page)) &&) true
 
 uninstall:
 	rm -f $(addprefix $(DESTDIR)$(PREFIX)/bin/,$(notdir $(bins))) $(DESTDIR)$(PREFIX)/include/npu.h \
 		$(addprefix $(DESTDIR)$(LIBDIR)/,libnpu.a $(notdir $(libnpu_shared)) libnpu.so.0 libnpu.so pkgconfig/npu.pc) \
-		$(addprefix $(DESTDIR)$(MANDIR)/man1/,$(notdir $(man_pages)))
+		$(foreach page,$(man_pages),$(call man_place,$(page))/$(notdir $(page)))
 
 deps:
 	$(Q)./setup
