@@ -9,16 +9,16 @@ options()
 	grep -oE -e '--[a-z][a-z-]*' | sort -u
 }
 
-for tool in npuc npu-run npu-info npusim; do
+for tool in npuc npu-run npu-info npusim npu-budget; do
 	exits 0 "$tool --help" "$bin/$tool" --help
 	options <"$tmp/out" >"$tmp/help"
-	sed -n 's/^\.\(It\|Op\) .*Fl -\([a-z][a-z-]*\).*/--\2/p' Documentation/man/$tool.1 | sort -u >"$tmp/page"
+	sed -n 's/^\.\(It\|Op\) .*Fl -\([a-z][a-z-]*\).*/--\2/p' Documentation/man/$tool.[18] | sort -u >"$tmp/page"
 	diff "$tmp/help" "$tmp/page" >"$tmp/out"
-	result $? "$tool.1 and --help have the same options"
+	result $? "the page of $tool and --help have the same options"
 done
 
 if command -v mandoc >/dev/null; then
-	exits 0 'the manual pages are good mdoc' mandoc -T lint -W warning Documentation/man/*.1
+	exits 0 'the manual pages are good mdoc' mandoc -T lint -W warning Documentation/man/*.[1-8]
 else
 	skip 'the manual pages are good mdoc' 'there is no mandoc'
 fi
