@@ -24,7 +24,7 @@ says '"banks_limit": 12,.*"banks_available": 12 ' 'has it too'
 exits 0 'another process' "$bin/npu-info" --device $sim
 says '12 of 32 banks available' 'sees it'
 for banks in 0 33 -1 1x ''; do
-	refuses "set-limit '$banks'" 'banks' "$npu_budget" --device $sim set-limit "$banks"
+	refuses "set-limit '$banks'" 'banks' "$npu_budget" --device $sim -- set-limit "$banks"
 done
 exits 0 'NPU_DEVICE names the default' env NPU_DEVICE=$sim "$npu_budget" get
 says "^$sim: 12 " 'and is taken'
