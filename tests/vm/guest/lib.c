@@ -339,7 +339,11 @@ static void work_sync(struct guest_work *work, u32 flags)
 			.flags = flags,
 			.size = work->bo[i].size,
 		};
-		int err = guest_ioctl(work->fd, DRM_IOCTL_NVDLA_BO_SYNC, &sync);
+		int err;
+
+		if (!sync.handle) /* part of another buffer */
+			continue;
+		err = guest_ioctl(work->fd, DRM_IOCTL_NVDLA_BO_SYNC, &sync);
 
 		NEED(!err, "BO_SYNC: %s", strerror(-err));
 	}
