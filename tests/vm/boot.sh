@@ -66,24 +66,24 @@ with_dependencies()
 	for need in $(modinfo -F depends "$1" | tr , ' '); do
 		file=$(find "$CACHE/kernel/$kernel/modules/kernel" -name "${need//[-_]/[-_]}.ko*" | head -n 1)
 		[ -n "$file" ] || die "kernel $kernel has no module '$need'"
-		with_dependencies "$file"
+		with_dependencies "$file" || return
 	done
 	echo "$1"
 }
 
-# put_module ROOT FILE: into the guest, unpacked, and on the list of what is loaded, once.
+# put_module ROOT FILE LIST: into the guest, unpacked, and on that list, once.
 put_module()
 {
 	local name
 	name=$(basename "$2" | sed 's/\.[xg]z$//; s/\.zst$//')
-	! grep -qx "$name" "$1/vm/modules" 2>/dev/null || return 0
+	! grep -qx "$name" "$1/vm/$3" 2>/dev/null || return 0
 	case $2 in
 	*.xz) xz -dc "$2" ;;
 	*.gz) gzip -dc "$2" ;;
 	*.zst) zstd -dqc "$2" ;;
 	*) cat "$2" ;;
 	esac >"$1/vm/module/$name"
-	echo "$name" >>"$1/vm/modules"
+	echo "$name" >>"$1/vm/$3"
 }
 
 # put_program ROOT FILE DIRECTORY: with the libraries that it is linked with.
@@ -116,6 +116,10 @@ put_test()
 		mkdir -p "$1/shared/$(dirname "$item")"
 		[ ! -e "$shared/$item" ] || cp -R "$shared/$item" "$1/shared/$(dirname "$item")/"
 	done
+	for item in $(test_key "$2" tree '' | tr , ' '); do
+		mkdir -p "$1/tree/$(dirname "$item")"
+		cp -R "$item" "$1/tree/$(dirname "$item")/"
+	done
 	echo "$2 $(patience "$(test_key "$2" timeout 120)") $(test_key "$2" module yes) $command $(
 		test_key "$2" args '' | tr , ' ')" >>"$1/vm/tests"
 }
@@ -123,7 +127,7 @@ put_test()
 # make_initrd BOOT MODULES TEST...
 make_initrd()
 {
-	local boot=$1 module=$2/nvdla.ko root=$1/root file dir test
+	local boot=$1 module=$2/nvdla.ko root=$1/root needed file dir test
 	shift 2
 	for dir in bin dev proc sys tmp shared vm/bin vm/module vm/test lib usr/lib; do
 		mkdir -p "$root/$dir"
@@ -131,8 +135,13 @@ make_initrd()
 	ln -s lib "$root/lib64"
 	cp "$CACHE/trixie/usr/bin/busybox" "$root/bin/"
 	cp "$VM/init.sh" "$root/init"
-	for file in $(with_dependencies "$module"); do
-		put_module "$root" "$file"
+	needed=$(with_dependencies "$module")
+	for file in $needed; do
+		put_module "$root" "$file" modules
+	done
+	# Not loaded unless a test does so: the tree's other modules.
+	for file in "${module%/*}"/*.ko; do
+		[ "$file" = "$module" ] || put_module "$root" "$file" other-modules
 	done
 	{
 		echo "export NPU_SHARED=/shared NPU_VM_KERNEL=$kernel NPU_VM_CONFIG=$config NPU_VM_IOMMU=$iommu"
