@@ -41,6 +41,18 @@ static void destroy_chains(struct npu_model *model)
 	model->chain_count = 0;
 }
 
+/* The device's text names a layer by its number; the user knows its name. */
+static int chain_refused(const struct npu_model *model, int err)
+{
+	const struct npu_net *net = model->program->net;
+	const char *at = strstr(npu_error(), "(layer ");
+	u32 layer;
+
+	if (!at || sscanf(at, "(layer %u)", &layer) != 1 || layer >= net->layer_count)
+		return err;
+	return npu_fail(err, "%s: layer %s: %s", model->name, net->layer[layer].name, npu_error());
+}
+
 /* Hands every stream of the present plan to the device. */
 static int create_chains(struct npu_model *model)
 {
@@ -59,9 +71,10 @@ static int create_chains(struct npu_model *model)
 			err = model->device->ops->chain_create(
 				model->device, step->stream, step->stream_bytes, &model->chain[i]);
 	}
-	if (err)
-		destroy_chains(model);
-	return err;
+	if (!err)
+		return 0;
+	destroy_chains(model);
+	return chain_refused(model, err);
 }
 
 static void destroy_buffers(struct npu_model *model, enum npu_region region, u32 from)

@@ -65,6 +65,7 @@ struct mock_file {
  * @open_error: what open() of the node ends with
  * @driver: its name
  * @fail_call, @fail_error, @fail_after: the ioctl of that number fails after so many of it
+ * @message: what CHAIN_CREATE writes then
  * @interrupt: so many ioctls are interrupted by a signal first
  * @bo_limit: largest buffer in one piece; @bo_advice: what LIMITS says of it
  * @job_error: what the next job ends with, and then nothing else
@@ -81,6 +82,7 @@ struct mock_kernel {
 	const char *config;
 	u32 chain_version;
 	int fail_call, fail_error, fail_after;
+	const char *message;
 	int interrupt;
 	u64 bo_limit, bo_advice;
 	int job_error;
@@ -572,6 +574,12 @@ MOCK_API int ioctl(int fd, unsigned long request, ...)
 		return (int)syscall(SYS_ioctl, fd, request, argument);
 	mock.calls[MOCK_NUMBER(request)]++;
 	err = mock_injected(MOCK_NUMBER(request));
+	if (err && mock.message && request == DRM_IOCTL_NVDLA_CHAIN_CREATE) {
+		struct drm_nvdla_chain_create *create = argument;
+
+		snprintf((char *)(uintptr_t)create->message, create->message_size, "%s",
+			 mock.message);
+	}
 	if (!err)
 		err = mock_call(fd, file, request, argument);
 	errno = err ? -err : errno;

@@ -449,6 +449,24 @@ static void test_refused_chain(void **state)
 	end(&b);
 }
 
+/* The kernel names a layer by its number, the library by the user's name for it. */
+static void test_refused_layer(void **state)
+{
+	struct npu_device *device;
+	struct npu_model *model;
+	struct bench b;
+
+	begin(&b, "accel0");
+	assert_int_equal(npu_open("accel0", &device), 0);
+	mock.message = "task 0 (layer 0): CDMA.D_BANK: made up";
+	mock_fail(MOCK_IOCTL(NVDLA_CHAIN_CREATE), -EINVAL, 0);
+	assert_int_equal(npu_model_load(device, MODEL, NULL, &model), -EINVAL);
+	assert_non_null(strstr(npu_error(), "made up"));
+	assert_non_null(strstr(npu_error(), b.model->program->net->layer[0].name));
+	npu_close(device);
+	end(&b);
+}
+
 static void *run_often(void *context)
 {
 	struct bench *b = context;
@@ -500,6 +518,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_small_pieces, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_no_memory, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_refused_chain, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_refused_layer, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_threads, setup, teardown),
 	};
 	struct bench b;
