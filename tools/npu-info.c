@@ -18,7 +18,7 @@ static const char help[] =
 	"usage: npu-info [OPTION]...\n"
 	"Show NPUs, their geometry and the budget of their on-chip buffer as it is now.\n"
 	"\n"
-	"  --device NAME   only this NPU, e.g. sim:nv_small (default: all)\n"
+	"  --device NAME   only this NPU, e.g. accel0 or sim:nv_small (default: all)\n"
 	"  --watch         go on and print each change of the budget\n"
 	"  --set-banks N   let all clients together use N banks from now on\n"
 	"  --json          print as JSON: an array of all NPUs, or one object for the NPU\n"
@@ -26,6 +26,8 @@ static const char help[] =
 	"  --help          print this\n"
 	"  --version       print the version\n"
 	"\n"
+	"Real NPUs (accelN) need the kernel driver nvdla; --set-banks there asks for "
+	"CAP_NET_ADMIN.\n"
 	"Simulated NPUs keep their budgets in $NPU_SIM_DIR, else $XDG_RUNTIME_DIR/npu, else\n"
 	"/tmp/npu-UID.  Exit status: 0, 1 on failure, 2 for wrong usage.\n";
 
@@ -51,9 +53,11 @@ static int failed(void)
 
 static void print_budget(const struct npu_device_budget *budget)
 {
-	printf("  budget: %u of %u banks available (cap %u, reserved %u), generation %llu\n",
-	       budget->banks_available, budget->banks_total, budget->banks_cap,
-	       budget->banks_reserved, (unsigned long long)budget->generation);
+	printf("  budget: %u of %u banks available (cap %u, reserved %u", budget->banks_available,
+	       budget->banks_total, budget->banks_cap, budget->banks_reserved);
+	if (budget->banks_usable < budget->banks_total)
+		printf(", only %u usable", budget->banks_usable);
+	printf("), generation %llu\n", (unsigned long long)budget->generation);
 }
 
 static void print_text(struct npu_device *device, const struct state *state)
@@ -69,9 +73,13 @@ static void print_text(struct npu_device *device, const struct state *state)
 	       info->entries_per_bank, info->entry_bytes,
 	       info->banks * info->entries_per_bank * info->entry_bytes / 1024);
 	print_budget(&state->budget);
-	for (i = 0; npu_device_reservation(device, i, &reservation) == 0; i++)
-		printf("  reservation: %u banks, process %lld\n", reservation.banks,
-		       (long long)reservation.pid);
+	for (i = 0; npu_device_reservation(device, i, &reservation) == 0; i++) {
+		printf("  reservation: %u banks, ", reservation.banks);
+		if (reservation.pid)
+			printf("process %lld\n", (long long)reservation.pid);
+		else
+			printf("other processes\n");
+	}
 }
 
 /* ---- JSON ---- */
@@ -112,6 +120,7 @@ static void print_json(struct npu_device *device, const struct state *state)
 	add_int(object, "kernels_per_cycle", info->kernels_per_cycle);
 	add_int(object, "atom_bytes", info->atom_bytes);
 	add_int(object, "sram_bytes", info->sram_bytes);
+	add_int(object, "banks_usable", budget->banks_usable);
 	add_int(object, "banks_cap", budget->banks_cap);
 	add_int(object, "banks_reserved", budget->banks_reserved);
 	add_int(object, "banks_available", budget->banks_available);
@@ -196,18 +205,28 @@ static int one_device(const char *name, const struct options *options)
 	return status;
 }
 
+/* One that cannot be opened is told, and does not hide the others. */
 static int all_devices(const struct options *options)
 {
-	const char *name;
-	int status = TOOL_OK;
+	const char *name, *separator = "";
+	int status = TOOL_OK, one;
 	unsigned i;
 
 	if (options->json)
 		printf("[\n");
-	for (i = 0; !status && (name = npu_device_name(i)); i++) {
-		if (options->json && i)
-			printf(",\n");
-		status = one_device(name, options);
+	for (i = 0; (name = npu_device_name(i)); i++) {
+		struct npu_device *device;
+
+		if (npu_open(name, &device)) {
+			status = failed();
+			continue;
+		}
+		if (options->json)
+			printf("%s", separator);
+		separator = ",\n";
+		one = show(device, options);
+		status = one ? one : status;
+		npu_close(device);
 	}
 	if (options->json)
 		printf("]\n");
