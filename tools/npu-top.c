@@ -245,6 +245,8 @@ static struct json_object *json_client(const struct look *look, const struct too
 	add_int(object, "npu_ns", client->busy_ns);
 	add_int(object, "memory_bytes", client->memory);
 	add_int(object, "resident_bytes", client->resident);
+	add_int(object, "pinned_bytes", client->pinned);
+	add_int(object, "tasks", client->tasks);
 	add_int(object, "banks_reserved", client->banks);
 	add_int(object, "jobs_queued", client->jobs);
 	json_object_object_add(object, "priority", json_object_new_string(client->priority));

@@ -9,7 +9,7 @@ options()
 	grep -oE -e '--[a-z][a-z-]*' | sort -u
 }
 
-for tool in npuc npu-run npu-info npusim npu-budget; do
+for tool in npuc npu-run npu-info npu-top npusim npu-budget; do
 	exits 0 "$tool --help" "$bin/$tool" --help
 	options <"$tmp/out" >"$tmp/help"
 	sed -n 's/^\.\(It\|Op\) .*Fl -\([a-z][a-z-]*\).*/--\2/p' Documentation/man/$tool.[18] | sort -u >"$tmp/page"

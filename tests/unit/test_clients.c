@@ -22,8 +22,10 @@ static const char full[] = "pos:\t0\n"
 			   "drm-total-memory:\t2 MiB\n"
 			   "drm-resident-memory:\t12 KiB\n"
 			   "drm-total-cbuf:\t32 KiB\n"
-			   "nvdla-banks-reserved:\t8\n"
-			   "nvdla-jobs-queued:\t3\n"
+			   "nvdla-reserved-banks:\t8\n"
+			   "nvdla-queued-jobs:\t3\n"
+			   "nvdla-tasks:\t77\n"
+			   "nvdla-pinned-memory:\t16 KiB\n"
 			   "nvdla-priority:\thigh\n";
 
 static char proc[] = "/tmp/npu-test-XXXXXX";
@@ -38,6 +40,8 @@ static void test_parse(void **state)
 	assert_int_equal(client.memory, 2 << 20);
 	assert_int_equal(client.resident, 12 << 10);
 	assert_int_equal(client.cbuf, 32 << 10);
+	assert_int_equal(client.pinned, 16 << 10);
+	assert_int_equal(client.tasks, 77);
 	assert_int_equal(client.banks, 8);
 	assert_int_equal(client.jobs, 3);
 	assert_string_equal(client.priority, "high");

@@ -69,8 +69,10 @@ bool tool_client_parse(const char *text, struct tool_client *client)
 	client->memory = get_number(text, "drm-total-memory");
 	client->resident = get_number(text, "drm-resident-memory");
 	client->cbuf = get_number(text, "drm-total-cbuf");
-	client->banks = (uint32_t)get_number(text, DRIVER "-banks-reserved");
-	client->jobs = (uint32_t)get_number(text, DRIVER "-jobs-queued");
+	client->pinned = get_number(text, DRIVER "-pinned-memory");
+	client->tasks = get_number(text, DRIVER "-tasks");
+	client->banks = (uint32_t)get_number(text, DRIVER "-reserved-banks");
+	client->jobs = (uint32_t)get_number(text, DRIVER "-queued-jobs");
 	get_text(text, DRIVER "-priority", client->priority, sizeof(client->priority));
 	return true;
 }

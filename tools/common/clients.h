@@ -16,7 +16,9 @@
  * @pid, @name: process; of several that share the file, the one with the lowest number
  * @id: drm-client-id: unique on the machine as long as the file is open
  * @busy_ns: time that its tasks had the NPU
- * @memory, @resident: bytes of its buffers
+ * @memory, @resident: bytes of the buffers that it has handles of
+ * @pinned: bytes that count against its limit
+ * @tasks: of its jobs, done
  * @cbuf: bytes of the convolution buffer that it has reserved, @banks: the same in banks
  * @jobs: submitted and not done
  * @priority: "low", "normal", "high"; "" where the kernel does not say
@@ -29,6 +31,8 @@ struct tool_client {
 	uint64_t busy_ns;
 	uint64_t memory;
 	uint64_t resident;
+	uint64_t pinned;
+	uint64_t tasks;
 	uint64_t cbuf;
 	uint32_t banks;
 	uint32_t jobs;
