@@ -66,13 +66,15 @@ static u32 any_bo(struct fuzz_thread *t, const struct fuzz_file *f)
 	return any_handle(t, f->bo[any_slot(t)].handle);
 }
 
-static int call(struct fuzz_thread *t, const struct fuzz_file *f, unsigned long request, void *arg)
+static int call(struct fuzz_thread *t, struct fuzz_file *f, unsigned long request, void *arg)
 {
 	int err = ioctl(f->fd, request, arg) ? -errno : 0;
 
 	atomic_fetch_add(&t->client->counters->calls, 1);
 	if (err)
 		atomic_fetch_add(&t->client->counters->refused, 1);
+	if (err == -ENODEV)
+		f->stale = true;
 	return err;
 }
 
@@ -408,6 +410,7 @@ static void do_reopen(struct fuzz_thread *t, struct fuzz_file *f)
 	}
 	memset(f->chain, 0, sizeof(f->chain));
 	memset(f->sync, 0, sizeof(f->sync));
+	f->stale = false;
 	f->fd = open(guest_node(), O_RDWR | O_CLOEXEC);
 	if (old >= 0)
 		close(old);
@@ -508,13 +511,17 @@ static const struct {
 void fuzz_step(struct fuzz_thread *t)
 {
 	u32 i, sum = 0, pick;
+	struct fuzz_file *f;
 
 	for (i = 0; i < ARRAY_SIZE(ops); i++)
 		sum += ops[i].weight;
 	pick = fuzz_random(t, sum);
 	for (i = 0; pick >= ops[i].weight; i++)
 		pick -= ops[i].weight;
-	ops[i].op(t, any_file(t));
+	f = any_file(t);
+	if (f->stale && chance(t, 4))
+		do_reopen(t, f);
+	ops[i].op(t, f);
 }
 
 void fuzz_client_open(struct fuzz_client *client, struct fuzz_counters *counters, bool faults)

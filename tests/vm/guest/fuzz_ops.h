@@ -23,6 +23,7 @@ struct fuzz_counters {
 /* One open file and what it is believed to own; wrong beliefs are welcome. */
 struct fuzz_file {
 	int fd;
+	bool stale; /* its device is gone */
 	struct guest_bo bo[FUZZ_HANDLES];
 	u32 chain[FUZZ_HANDLES];
 	struct drm_nvdla_chain_region region[FUZZ_HANDLES][TASK_REGIONS];

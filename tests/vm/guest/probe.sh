@@ -40,8 +40,8 @@ dev=$(dirname "$(readlink -f /sys/bus/pci/drivers/nvdla/0000:*/vendor)")
 name=$(basename "$dev")
 debug=/sys/kernel/debug/accel/$name
 
-check 'one node' "$(find /dev/accel -name 'accel*' | wc -l)" 1
-check 'the log tells the configuration' "$(said "nvdla.*: $NPU_VM_CONFIG, version")" 1
+check 'one node' "$(ls /dev/accel 2>/dev/null)" accel0
+check 'the log tells the configuration' "$(said "nvdla.*] $NPU_VM_CONFIG, version")" 1
 wait_for 5 suspended
 check 'it is switched off when idle' "$?" 0
 
@@ -50,7 +50,7 @@ user=$!
 check 'registers, both groups' \
 	"$(grep -c '^SDP\.D_DATA_CUBE_WIDTH\[[01]\] 0x0' "$debug/registers")" 2
 check 'version of the hardware' "$(grep -c '^GLB.S_NVDLA_HW_VERSION 0x00303031$' "$debug/registers")" 1
-check 'queue' "$(test -s "$debug/queue" && echo yes)" yes
+check 'queue' "$(head -c 1 "$debug/queue" | wc -c)" 1
 check 'no bank is bad' "$(cat "$debug/unusable_banks")" 0x0
 check 'fdinfo' "$(grep -c '^drm-\(driver:.nvdla\|engine-npu:.0 ns\|total-cbuf:.0\)' /proc/$user/fdinfo/3)" 3
 if echo 0x100000000 > "$debug/unusable_banks" 2>/dev/null; then
@@ -59,11 +59,11 @@ fi
 
 # Taken away while it is open: the file is of no more use, a new one is.
 echo "$name" > /sys/bus/pci/drivers/nvdla/unbind
-check 'no node when unbound' "$(find /dev/accel -name 'accel*' | wc -l)" 0
+check 'no node when unbound' "$(ls /dev/accel 2>/dev/null)" ''
 check 'fdinfo of a device that is gone' "$(grep -c drm-driver /proc/$user/fdinfo/3)" 0
 echo "$name" > /sys/bus/pci/drivers/nvdla/bind
-check 'bound again' "$(said "nvdla.*: $NPU_VM_CONFIG, version")" 2
-check 'a node again' "$(find /dev/accel -name 'accel*' | wc -l)" 1
+check 'bound again' "$(said "nvdla.*] $NPU_VM_CONFIG, version")" 2
+check 'a node again' "$(ls /dev/accel | wc -l)" 1
 kill $user
 wait $user 2>/dev/null
 
