@@ -7,8 +7,8 @@
 # DESTDIR, as packagers use it; the flags keep this build's objects.
 exits 0 'make install with DESTDIR' make O="$O" SANITIZE="${SANITIZE:-}" CC="${CC:-cc}" \
 	DESTDIR="$tmp/root" PREFIX=/opt/npu install
-for file in bin/npuc bin/npu-run bin/npu-info bin/npusim include/npu.h lib/libnpu.a lib/libnpu.so lib/libnpu.so.0 \
-	lib/pkgconfig/npu.pc share/man/man1/npuc.1 share/man/man1/npu-run.1 bin/npu-budget \
+for file in bin/npuc bin/npu-run bin/npu-info bin/npu-top bin/npusim include/npu.h lib/libnpu.a lib/libnpu.so lib/libnpu.so.0 \
+	lib/pkgconfig/npu.pc share/man/man1/npuc.1 share/man/man1/npu-run.1 share/man/man4/nvdla.4 bin/npu-budget \
 	share/man/man8/npu-budget.8; do
 	[ -e "$tmp/root/opt/npu/$file" ]
 	result $? "$file is installed"
