@@ -71,6 +71,8 @@ static inline bool layer_check_spread(struct npu_model *model, struct npu_diag *
 		if (plan->offset[i] != NPU_NO_OFFSET)
 			plan->offset[i] = layer_check_place(net, offset, i, &end);
 	plan->arena_bytes = end;
+	/* Without a limit of the device the arena is one piece. */
+	plan->spans[NPU_REGION_ARENA].span[0].bytes = end;
 	free(offset);
 	return npu_emit(model->program, diag) == 0 && npu_model_adopt_plan(model) == 0;
 }
