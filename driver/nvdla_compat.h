@@ -11,6 +11,10 @@
 #include <linux/string.h>
 #include <linux/uaccess.h>
 
+#include <drm/drm_device.h>
+#include <drm/drm_drv.h>
+#include <drm/gpu_scheduler.h>
+
 /* The namespace was a bare word once and is a string now. */
 #ifdef NVDLA_HAVE_BARE_NAMESPACE
 #define NVDLA_IMPORT_NS(ns) MODULE_IMPORT_NS(ns)
@@ -32,5 +36,69 @@ static inline int copy_struct_to_user(void __user *dst, size_t usize, const void
 	return copy_to_user(dst, src, size) ? -EFAULT : 0;
 }
 #endif
+
+/* ---- the DRM scheduler ---- */
+
+/* A scheduler with a queue of its own for each priority. */
+static inline int nvdla_compat_sched_init(struct drm_gpu_scheduler *sched,
+					  const struct drm_sched_backend_ops *ops, u32 credits,
+					  long tick, const char *name, struct device *dev)
+{
+#ifdef NVDLA_HAVE_SCHED_INIT_ARGS
+	const struct drm_sched_init_args args = {
+		.ops = ops,
+		.num_rqs = DRM_SCHED_PRIORITY_COUNT,
+		.credit_limit = credits,
+		.timeout = tick,
+		.name = name,
+		.dev = dev,
+	};
+
+	return drm_sched_init(sched, &args);
+#else
+	return drm_sched_init(sched, ops, NULL, DRM_SCHED_PRIORITY_COUNT, credits, 0, tick, NULL,
+			      NULL, name, dev);
+#endif
+}
+
+static inline int nvdla_compat_sched_job_init(struct drm_sched_job *job,
+					      struct drm_sched_entity *entity, void *owner,
+					      u64 client_id)
+{
+#ifdef NVDLA_HAVE_SCHED_CLIENT_ID
+	return drm_sched_job_init(job, entity, 1, owner, client_id);
+#else
+	return drm_sched_job_init(job, entity, 1, owner);
+#endif
+}
+
+/*
+ * What timedout_job() returns when the scheduler shall keep the job: it runs on, or its fence has
+ * signalled and it is freed as usual.  A scheduler that does not put it back into its list is
+ * helped.
+ */
+static inline enum drm_gpu_sched_stat nvdla_compat_sched_keep(struct drm_sched_job *job)
+{
+#ifdef NVDLA_HAVE_SCHED_STAT_NO_HANG
+	return DRM_GPU_SCHED_STAT_NO_HANG;
+#else
+	struct drm_gpu_scheduler *sched = job->sched;
+
+	spin_lock(&sched->job_list_lock);
+	list_add(&job->list, &sched->pending_list);
+	spin_unlock(&sched->job_list_lock);
+	/* It may have been done while it was not in the list: look for jobs to free once more. */
+	queue_work(sched->submit_wq, &sched->work_free_job);
+	return DRM_GPU_SCHED_STAT_NOMINAL;
+#endif
+}
+
+/* Tells user space that only a rebind brings the device back. */
+static inline void nvdla_compat_wedged(struct drm_device *drm)
+{
+#ifdef NVDLA_HAVE_WEDGED_EVENT
+	drm_dev_wedged_event(drm, DRM_WEDGE_RECOVERY_REBIND, NULL);
+#endif
+}
 
 #endif /* NVDLA_COMPAT_H */

@@ -3,6 +3,7 @@
 #include <linux/interrupt.h>
 #include <linux/iommu.h>
 #include <linux/pm_runtime.h>
+#include <linux/property.h>
 
 #include <drm/drm_drv.h>
 #include <drm/drm_print.h>
@@ -191,6 +192,32 @@ static int setup_dma(struct nvdla_device *nvdla)
 	return 0;
 }
 
+/* Firmware may know of banks of CBUF that are broken or that something else uses. */
+static int forbid_banks(struct nvdla_device *nvdla)
+{
+	static const char property[] = "nvidia,unusable-banks";
+	int count = device_property_count_u32(nvdla->dev, property);
+	u32 *banks __free(kfree) = NULL;
+	u64 mask = 0;
+	int i, ret;
+
+	if (count <= 0)
+		return 0;
+	banks = kcalloc(count, sizeof(*banks), GFP_KERNEL);
+	if (!banks)
+		return -ENOMEM;
+	ret = device_property_read_u32_array(nvdla->dev, property, banks, count);
+	for (i = 0; !ret && i < count; i++) {
+		if (banks[i] < nvdla->config->banks)
+			mask |= BIT_ULL(banks[i]);
+		else
+			ret = -EINVAL;
+	}
+	if (!ret)
+		ret = nvdla_budget_set_unusable(nvdla, mask);
+	return ret ? dev_err_probe(nvdla->dev, ret, "%s\n", property) : 0;
+}
+
 /* ---- probe and remove ---- */
 
 static int start(struct nvdla_device *nvdla, unsigned long irq_flags)
@@ -200,6 +227,9 @@ static int start(struct nvdla_device *nvdla, unsigned long irq_flags)
 	ret = nvdla_budget_init(nvdla);
 	if (ret)
 		return ret;
+	ret = forbid_banks(nvdla);
+	if (ret)
+		goto fini_budget;
 	ret = nvdla_sched_init(nvdla);
 	if (ret)
 		goto fini_budget;

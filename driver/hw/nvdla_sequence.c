@@ -216,8 +216,8 @@ static void count_leak(struct nvdla_hw *hw, const struct nvdla_hw_task *t)
 }
 
 /*
- * Look-up tables exist once and outlive a segment.  Those of this run of this chain are loaded where
- * the unit holds others: those of another chain, or none after a reset.
+ * Look-up tables exist once and outlive a segment.  Those of this run of this chain are loaded
+ * where the unit holds others: those of another chain, or none after a reset.
  */
 static void load_tables(struct nvdla_hw *hw, const struct nvdla_hw_task *t)
 {

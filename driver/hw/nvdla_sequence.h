@@ -129,8 +129,8 @@ static inline u32 nvdla_hw_running(const struct nvdla_hw *hw)
  * @segment: of a chain that is validated for @hw->config and bound
  *
  * Return: 0; -EBUSY: NVDLA_SEGMENTS are in flight; -EINVAL: of another configuration.  With
- * -ETIMEDOUT (CBUF does not come out of its flush) or an error of io->reset the segment is in flight
- * but the device does not work: abort.
+ * -ETIMEDOUT (CBUF does not come out of its flush) or an error of io->reset the segment is in
+ * flight but the device does not work: abort.
  */
 int nvdla_sequence_push(struct nvdla_hw *hw, struct nvdla_segment *segment);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
  * The kernel's integer types and the few helpers that driver/hw/ needs, in the
- * kernel and in user space.  Nothing here allocates or calls the kernel.
+ * kernel and in user space.  Nothing here allocates or sleeps; long loops let others run.
  */
 #ifndef NVDLA_TYPES_H
 #define NVDLA_TYPES_H
@@ -13,6 +13,7 @@
 #include <linux/kernel.h>
 #include <linux/math.h>
 #include <linux/overflow.h>
+#include <linux/sched.h>
 #include <linux/string.h>
 #include <linux/types.h>
 
@@ -40,6 +41,7 @@ typedef int64_t s64;
 #define check_add_overflow(a, b, d) __builtin_add_overflow(a, b, d)
 #define check_sub_overflow(a, b, d) __builtin_sub_overflow(a, b, d)
 #define check_mul_overflow(a, b, d) __builtin_mul_overflow(a, b, d)
+#define cond_resched() ((void)0)
 
 #endif
 

@@ -501,6 +501,7 @@ int nvdla_chain_validate(const struct nvdla_config *config, const void *stream, 
 		if (err)
 			return err;
 		offset = end;
+		cond_resched();
 	}
 	if (offset != bytes)
 		return nvdla_refuse(&v, NVDLA_CHAIN_NO_REG, "no bytes behind the last task",
