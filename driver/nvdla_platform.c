@@ -6,6 +6,7 @@
 #include <linux/io.h>
 #include <linux/mod_devicetable.h>
 #include <linux/module.h>
+#include <linux/of.h>
 #include <linux/of_reserved_mem.h>
 #include <linux/platform_device.h>
 #include <linux/pm_runtime.h>
@@ -17,18 +18,20 @@
 /* Many clock cycles of the slowest clock that is used. */
 #define NVDLA_RESET_US 10
 
+enum nvdla_platform_reset { NVDLA_RESET_CORE, NVDLA_RESET_CSB, NVDLA_RESETS };
+
 /**
  * struct nvdla_platform - resources of the device
  * @regs: register file
  * @clocks: all that firmware names
  * @clock_count: how many
- * @resets: all lines together; NULL: none
+ * @resets: lines of the core, which is there where any is, and of its register interface
  */
 struct nvdla_platform {
 	void __iomem *regs;
 	struct clk_bulk_data *clocks;
 	int clock_count;
-	struct reset_control *resets;
+	struct reset_control_bulk_data resets[NVDLA_RESETS];
 };
 
 static u32 nvdla_platform_read(struct nvdla_device *nvdla, u32 reg)
@@ -53,11 +56,11 @@ static int nvdla_platform_reset(struct nvdla_device *nvdla)
 	struct nvdla_platform *platform = nvdla->glue_data;
 	int ret;
 
-	ret = reset_control_assert(platform->resets);
+	ret = reset_control_bulk_assert(NVDLA_RESETS, platform->resets);
 	if (ret)
 		return ret;
 	fsleep(NVDLA_RESET_US);
-	ret = reset_control_deassert(platform->resets);
+	ret = reset_control_bulk_deassert(NVDLA_RESETS, platform->resets);
 	fsleep(NVDLA_RESET_US);
 	return ret;
 }
@@ -70,7 +73,7 @@ static int nvdla_platform_power_on(struct nvdla_device *nvdla)
 	ret = clk_bulk_prepare_enable(platform->clock_count, platform->clocks);
 	if (ret)
 		return ret;
-	ret = reset_control_deassert(platform->resets);
+	ret = reset_control_bulk_deassert(NVDLA_RESETS, platform->resets);
 	if (ret)
 		clk_bulk_disable_unprepare(platform->clock_count, platform->clocks);
 	return ret;
@@ -80,7 +83,7 @@ static void nvdla_platform_power_off(struct nvdla_device *nvdla)
 {
 	struct nvdla_platform *platform = nvdla->glue_data;
 
-	reset_control_assert(platform->resets);
+	reset_control_bulk_assert(NVDLA_RESETS, platform->resets);
 	clk_bulk_disable_unprepare(platform->clock_count, platform->clocks);
 }
 
@@ -103,6 +106,7 @@ static const struct nvdla_glue_ops nvdla_platform_ops_without_reset = {
 static int get_resources(struct platform_device *pdev, struct nvdla_platform *platform)
 {
 	struct device *dev = &pdev->dev;
+	int ret;
 
 	platform->regs = devm_platform_ioremap_resource(pdev, 0);
 	if (IS_ERR(platform->regs))
@@ -110,9 +114,11 @@ static int get_resources(struct platform_device *pdev, struct nvdla_platform *pl
 	platform->clock_count = devm_clk_bulk_get_all(dev, &platform->clocks);
 	if (platform->clock_count < 0)
 		return dev_err_probe(dev, platform->clock_count, "clocks\n");
-	platform->resets = devm_reset_control_array_get_optional_exclusive(dev);
-	if (IS_ERR(platform->resets))
-		return dev_err_probe(dev, PTR_ERR(platform->resets), "resets\n");
+	platform->resets[NVDLA_RESET_CORE].id = "core";
+	platform->resets[NVDLA_RESET_CSB].id = "csb";
+	ret = devm_reset_control_bulk_get_optional_exclusive(dev, NVDLA_RESETS, platform->resets);
+	if (ret)
+		return dev_err_probe(dev, ret, "resets\n");
 	return 0;
 }
 
@@ -126,9 +132,9 @@ static int use_memory_region(struct device *dev)
 {
 	int ret;
 
-	ret = of_reserved_mem_device_init(dev);
-	if (ret == -ENODEV)
+	if (!of_property_present(dev->of_node, "memory-region"))
 		return 0;
+	ret = of_reserved_mem_device_init(dev);
 	if (ret)
 		return dev_err_probe(dev, ret, "memory-region\n");
 	return devm_add_action_or_reset(dev, release_memory_region, dev);
@@ -153,7 +159,8 @@ static int nvdla_platform_probe(struct platform_device *pdev)
 	glue.irq = platform_get_irq(pdev, 0);
 	if (glue.irq < 0)
 		return glue.irq;
-	glue.ops = platform->resets ? &nvdla_platform_ops : &nvdla_platform_ops_without_reset;
+	glue.ops = platform->resets[NVDLA_RESET_CORE].rstc ? &nvdla_platform_ops
+							   : &nvdla_platform_ops_without_reset;
 	glue.data = platform;
 	glue.config_name = device_get_match_data(dev);
 

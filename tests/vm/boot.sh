@@ -52,7 +52,7 @@ make_module()
 		[ -e "$old" ] || rm "$dir/$old"
 	done
 	cp -pR Kbuild driver uapi "$dir/"
-	if ! "$VM/build-module" "$kernel" "$dir" "$@" >"$dir/build.log" 2>&1; then
+	if ! "$VM/build-module" "$kernel" "$dir" NVDLA_TESTS=y "$@" >"$dir/build.log" 2>&1; then
 		cat "$dir/build.log" >&2
 		die "nvdla.ko does not build for kernel $kernel"
 	fi
