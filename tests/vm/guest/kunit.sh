@@ -1,5 +1,5 @@
-#!/bin/busybox sh
 # SPDX-License-Identifier: MIT
+# shellcheck shell=dash
 # The KUnit suites of the driver: what they say becomes this test's lines.
 #
 # vm-test: kernel=debug module=yes

@@ -125,7 +125,7 @@ int main(int argc, char **argv)
 	u32 runs = argc > 1 ? (u32)atoi(argv[1]) : 0;
 	size_t i;
 
-	setenv("NPU_SIM_DIR", "/tmp", 1);
+	setenv("NPU_SIM_DIR", "-", 1);
 	if (!shared_there())
 		return 0;
 	check_model(pair_model("tvm_mnist_int8"), runs ? runs : 50, all, ARRAY_SIZE(all));

@@ -1,5 +1,5 @@
-#!/bin/busybox sh
 # SPDX-License-Identifier: MIT
+# shellcheck shell=dash
 # npu-budget on the kernel's NPU: its numbers, the limit, what a watcher sees, and without privileges.
 #
 # vm-test: kernel=packaged program=bin/npu-budget
@@ -23,17 +23,21 @@ check()
 # prints PATTERN COMMAND...
 prints()
 {
-	pattern=$1
+	pattern=$1 failed=
 	shift
-	"$@" >printed 2>&1 && grep -qE "$pattern" printed || { cat printed; return 1; }
+	"$@" >printed 2>&1 || failed=yes
+	cat printed
+	[ -z "$failed" ] && grep -qE "$pattern" printed
 }
 
 # complains PATTERN COMMAND...
 complains()
 {
-	pattern=$1
+	pattern=$1 failed=
 	shift
-	! "$@" >printed 2>&1 && grep -qE "$pattern" printed || { cat printed; return 1; }
+	"$@" >printed 2>&1 && failed=no
+	cat printed
+	[ -z "$failed" ] && grep -qE "$pattern" printed
 }
 
 # watcher_saw PATTERN

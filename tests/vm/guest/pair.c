@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include <unistd.h>
-
 #include "pair.h"
 
 static bool load(struct pair *pair)
@@ -13,8 +11,7 @@ static bool load(struct pair *pair)
 	err = npu_open(NULL, &pair->npu);
 	if (!err)
 		err = npu_device_info(pair->npu, &info);
-	/* An instance of its own: its budget is nobody else's. */
-	snprintf(name, sizeof(name), "sim:%s:pair-%d", info.config, (int)getpid());
+	snprintf(name, sizeof(name), "sim:%s", info.config);
 	if (!err)
 		err = npu_open(name, &pair->sim);
 	if (!err)
