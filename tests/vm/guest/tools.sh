@@ -1,4 +1,4 @@
-#!/bin/busybox sh
+#!/bin/sh
 # SPDX-License-Identifier: MIT
 # The command lines on the kernel's NPU: what is missing when it cannot be opened, runs with the bytes of
 # the simulated NPU, and who uses it.
