@@ -4,6 +4,7 @@
 # the simulated NPU, and who uses it.
 #
 # vm-test: kernel=packaged module=no timeout=300 program=bin/npu-info,bin/npu-run,bin/npu-top tree=tools/demo/digits.tflite
+# shellcheck disable=SC2317 # check calls them
 number=0 bad=0
 model=/tree/tools/demo/digits.tflite
 
@@ -27,7 +28,10 @@ prints()
 {
 	pattern=$1
 	shift
-	"$@" >printed 2>&1 && grep -qE "$pattern" printed || { cat printed; return 1; }
+	if ! "$@" >printed 2>&1 || ! grep -qE "$pattern" printed; then
+		cat printed
+		return 1
+	fi
 }
 
 # complains PATTERN COMMAND...
@@ -35,7 +39,10 @@ complains()
 {
 	pattern=$1
 	shift
-	! "$@" >printed 2>&1 && grep -qE "$pattern" printed || { cat printed; return 1; }
+	if "$@" >printed 2>&1 || ! grep -qE "$pattern" printed; then
+		cat printed
+		return 1
+	fi
 }
 
 as_nobody()
