@@ -3,7 +3,7 @@
 # a new file in a room needs no line here.
 #
 #   make [V=1] [CC=clang] [SANITIZE=address,undefined] [WERROR=0] [O=build]
-#   make demo | check | bench | fuzz [FUZZ_SECONDS=60] [FUZZ_RUNS=-1]
+#   make demo | check | check-vm | check-vm-debug | check-vm-long | bench | fuzz [FUZZ_SECONDS=60] [FUZZ_RUNS=-1]
 #   make install | uninstall [DESTDIR=] [PREFIX=/usr/local] [LIBDIR=]
 #   make deps | format | format-check | clean
 #   make ynl-regen | ynl-check [NPU_KERNEL_SOURCE=DIR]
@@ -66,7 +66,7 @@ libnpu_src := $(wildcard libnpu/*.c libnpu/cpu/*.c)
 reference_src := $(wildcard tests/reference/*.c)
 demo_src := $(wildcard tools/demo/*.c)
 tool_common_src := $(wildcard tools/common/*.c)
-all_src := $(wildcard $(foreach room,uapi driver compiler libnpu tools tests,$(room)/*.[ch] $(room)/*/*.[ch]))
+all_src := $(wildcard $(foreach room,uapi driver compiler libnpu tools tests,$(room)/*.[ch] $(room)/*/*.[ch]) tests/vm/guest/*.[ch])
 
 hw_lib := $(O)/obj/libnvdla-hw.a
 npusim_lib := $(O)/obj/libnpusim.a
@@ -85,12 +85,16 @@ examples := $(call program_of,tools/examples,examples,*)
 unit_bins := $(call program_of,tests/unit,tests/unit,test_*)
 program_bins := $(call program_of,tests/programs,tests/programs,*)
 bench_bins := $(call program_of,tests/bench,tests/bench,*)
+guest_programs := $(shell grep -lE '^int main' tests/vm/guest/*.c)
+guest_bins := $(guest_programs:%.c=$(O)/%)
+guest_objs := $(filter-out $(call objs,$(guest_programs)),$(call objs,$(wildcard tests/vm/guest/*.c)))
 fuzz_bins := $(call program_of,tests/fuzz,tests/fuzz,fuzz_*)
 
 all: $(bins) $(libnpu_static) $(libnpu_shared) $(examples)
 tests: $(unit_bins) $(program_bins)
 benches: $(bench_bins)
 fuzzers: $(fuzz_bins)
+guests: $(guest_bins)
 
 # ---- rules ------------------------------------------------------------------------
 
@@ -153,6 +157,8 @@ $(unit_bins): $(O)/tests/unit/%: $(O)/obj/tests/unit/%.o $(serve_lib) $(referenc
 	$(call link,$(deps_libs) -lcmocka)
 $(program_bins) $(bench_bins): $(O)/%: $(O)/obj/%.o $(reference_lib) $(demo_lib) $(internal_lib)
 	$(call link,$(deps_libs))
+$(guest_bins): $(O)/%: $(O)/obj/%.o $(guest_objs) $(reference_lib) $(demo_lib) $(internal_lib)
+	$(call link,$(deps_libs) -lcmocka)
 # Its own functions stand in front of every allocation in our objects.
 $(O)/tests/programs/alloc_failure: private LDFLAGS += $(addprefix -Wl$(comma)--wrap=,\
 	malloc calloc realloc reallocarray aligned_alloc strdup strndup asprintf open_memstream)
@@ -169,6 +175,10 @@ check: all tests
 
 bench: all benches
 	$(Q)set -e; for bench in $(sort $(bench_bins)); do echo "== $${bench##*/}"; $$bench; done
+
+# In a virtual machine with the modelled NPU; the first time it gets and makes what that needs.
+check-vm check-vm-debug check-vm-long: all tests guests
+	$(Q)O=$(O) bash tests/vm/check $(@:check-vm%=%)
 
 # Fuzzers have a build of their own: clang, sanitizers, coverage in every object.
 fuzz:
