@@ -23,6 +23,7 @@
 #include "nvdla_dmem.h"
 #include "nvdla_drv.h"
 #include "nvdla_netlink.h"
+#include "nvdla_trace.h"
 
 /**
  * struct nvdla_budget_event - a change that waits for its announcement
@@ -88,15 +89,20 @@ static void share_uncharge(struct nvdla_budget_share *share, u32 banks)
 /* ---- changes and their announcements ---- */
 
 /* Completes a change of the numbers. */
-static void budget_commit(struct nvdla_budget *budget, struct nvdla_budget_event *event,
+static void budget_commit(struct nvdla_device *nvdla, struct nvdla_budget_event *event,
 			  const struct nvdla_budget_moment *old, enum nvdla_budget_cause cause)
 {
+	struct nvdla_budget *budget = &nvdla->budget;
+	const struct nvdla_budget_state *state = &budget->now.state;
+
 	lockdep_assert_held(&budget->lock);
 	budget->now.generation++;
 	event->change.cause = cause;
 	event->change.old = *old;
 	event->change.now = budget->now;
 	list_add_tail(&event->node, &budget->events);
+	trace_nvdla_budget(nvdla, budget->now.generation, cause, state->limit,
+			   nvdla_budget_state_usable(state), state->reserved);
 }
 
 static struct nvdla_budget_event *budget_next_event(struct nvdla_budget *budget)
@@ -156,7 +162,7 @@ static int budget_change(struct nvdla_device *nvdla, enum nvdla_budget_cause cau
 
 		ret = change(&budget->now.state, value, data);
 		if (ret > 0)
-			budget_commit(budget, event, &old, cause);
+			budget_commit(nvdla, event, &old, cause);
 	}
 	if (ret <= 0)
 		kfree(event);
@@ -242,7 +248,7 @@ static struct nvdla_budget_share *share_end(struct nvdla_budget_share *share)
 		return NULL;
 	if (nvdla_budget_state_reserve(&budget->now.state, &share->reserved, 0) <= 0)
 		return share;
-	budget_commit(budget, &share->farewell, &old, NVDLA_BUDGET_CAUSE_CLIENT_EXIT);
+	budget_commit(share->nvdla, &share->farewell, &old, NVDLA_BUDGET_CAUSE_CLIENT_EXIT);
 	if (!budget->closed)
 		schedule_work(&budget->work);
 	return NULL;
