@@ -298,6 +298,8 @@ int serve_device_init(struct serve_device *dev, const struct npusim_options *opt
 	}
 	if (error)
 		serve_device_fini(dev);
+	else
+		serve_npu_wait_reset(dev->npu); /* the one of power-on */
 	return error;
 }
 

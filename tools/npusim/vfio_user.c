@@ -424,6 +424,8 @@ static int answer(struct vfio_user_peer *peer)
 	peer->reply_fd = -1;
 	peer->reply_fd_owned = false;
 	error = handle(peer);
+	/* What nobody has taken is closed before the peer learns of the end. */
+	vfio_user_fds_close(&peer->fds);
 	if (error)
 		peer->reply_size = 0;
 	reply.size = (u32)(sizeof(reply) + peer->reply_size);
@@ -434,7 +436,6 @@ static int answer(struct vfio_user_peer *peer)
 					 error ? -1 : peer->reply_fd);
 	if (peer->reply_fd_owned)
 		close(peer->reply_fd);
-	vfio_user_fds_close(&peer->fds);
 	peer->have = 0;
 	return sent;
 }

@@ -167,6 +167,11 @@ static void put_file(struct vfio_user_dma *dma, struct dma_file *file)
 
 /* ---- ranges ------------------------------------------------------------------- */
 
+static u64 last_address(const struct dma_range *r)
+{
+	return r->address + (r->size - 1);
+}
+
 /* The first range that ends behind @address: where it is, or would be. */
 static u32 find(const struct vfio_user_dma *dma, u64 address)
 {
@@ -174,9 +179,8 @@ static u32 find(const struct vfio_user_dma *dma, u64 address)
 
 	while (low < high) {
 		u32 middle = low + (high - low) / 2;
-		const struct dma_range *r = &dma->range[middle];
 
-		if (r->address + (r->size - 1) < address)
+		if (last_address(&dma->range[middle]) < address)
 			low = middle + 1;
 		else
 			high = middle;
@@ -236,20 +240,32 @@ int vfio_user_dma_map(struct vfio_user_dma *dma, const struct vfio_user_dma_map 
 	return error;
 }
 
+static int unmap_locked(struct vfio_user_dma *dma, u64 address, u64 last)
+{
+	u32 from = find(dma, address), to = from, i;
+
+	while (to < dma->count && dma->range[to].address <= last)
+		to++;
+	if (from == to)
+		return 0;
+	if (dma->range[from].address < address || last_address(&dma->range[to - 1]) > last)
+		return -EINVAL;
+	for (i = from; i < to; i++)
+		put_file(dma, dma->range[i].file);
+	memmove(&dma->range[from], &dma->range[to], (dma->count - to) * sizeof(dma->range[0]));
+	dma->count -= to - from;
+	return 0;
+}
+
 int vfio_user_dma_unmap(struct vfio_user_dma *dma, u64 address, u64 size)
 {
-	int error = -ENOENT;
-	u32 at;
+	u64 last;
+	int error;
 
+	if (!size || check_add_overflow(address, size - 1, &last))
+		return -EINVAL;
 	pthread_mutex_lock(&dma->lock);
-	at = find(dma, address);
-	if (at < dma->count && dma->range[at].address == address && dma->range[at].size == size) {
-		put_file(dma, dma->range[at].file);
-		dma->count--;
-		memmove(&dma->range[at], &dma->range[at + 1],
-			(dma->count - at) * sizeof(dma->range[0]));
-		error = 0;
-	}
+	error = unmap_locked(dma, address, last);
 	pthread_mutex_unlock(&dma->lock);
 	return error;
 }

@@ -22,7 +22,10 @@ void vfio_user_dma_destroy(struct vfio_user_dma *dma);
  */
 int vfio_user_dma_map(struct vfio_user_dma *dma, const struct vfio_user_dma_map *map, int fd);
 
-/* Exactly a range that was mapped.  Return: 0; -ENOENT.  Nothing is accessed there any more. */
+/*
+ * All ranges inside of this one, also when there are none, as VFIO has it: nothing is accessed
+ * there any more.  Return: 0; -EINVAL: it is empty, wraps, or would cut a range in two.
+ */
 int vfio_user_dma_unmap(struct vfio_user_dma *dma, u64 address, u64 size);
 
 /* The peer is gone, or wants it: all ranges and the twin socket. */
