@@ -42,7 +42,9 @@ void nvdla_job_finish(struct nvdla_job *job)
 		return;
 	job->finished = true;
 	job->stat.error = job->error;
-	job->stat.end_ns = ktime_get_ns();
+	/* What has run to its end ended before the next job began, which is some time ago. */
+	if (job->error)
+		job->stat.end_ns = ktime_get_ns();
 	write_result(job);
 	trace_nvdla_job_done(job);
 	nvdla_budget_release(&job->claim);

@@ -244,6 +244,7 @@ static void task_done(struct nvdla_device *nvdla, struct nvdla_segment *hw, u32 
 
 	trace_nvdla_task_done(job, task);
 	job->stat.tasks++;
+	job->stat.end_ns = now;
 	job->stat.busy_ns += busy;
 	atomic64_inc(&job->client->tasks);
 	atomic64_add(busy, &job->client->busy_ns);
