@@ -13,18 +13,22 @@ static const struct {
 	const char *name;
 	enum trace_kind kind;
 } names[] = {
-	{ "nvdla_submit: ", TRACE_SUBMIT },
-	{ "nvdla_task_start: ", TRACE_START },
-	{ "nvdla_task_done: ", TRACE_DONE },
-	{ "nvdla_job_done: ", TRACE_JOB_DONE },
+	{ "nvdla_submit: ", TRACE_SUBMIT },  { "nvdla_task_start: ", TRACE_START },
+	{ "nvdla_task_done: ", TRACE_DONE }, { "nvdla_job_done: ", TRACE_JOB_DONE },
+	{ "sched_switch: ", TRACE_SLEEP },
 };
 
-bool guest_trace_begin(void)
+bool guest_trace_begin(s32 pid)
 {
+	char filter[64];
+
+	snprintf(filter, sizeof(filter), "prev_pid == %d && prev_state != 0", pid);
 	guest_file_write(TRACING "tracing_on", "0");
 	guest_file_write(TRACING "buffer_size_kb", "8192");
 	guest_file_write(TRACING "trace", "");
-	return guest_file_write(TRACING "events/nvdla/enable", "1") == 0 &&
+	guest_file_write(TRACING "events/sched/sched_switch/filter", filter);
+	return guest_file_write(TRACING "events/sched/sched_switch/enable", "1") == 0 &&
+	       guest_file_write(TRACING "events/nvdla/enable", "1") == 0 &&
 	       guest_file_write(TRACING "tracing_on", "1") == 0;
 }
 
@@ -63,6 +67,8 @@ size_t guest_trace_end(struct trace_event **events)
 
 	guest_file_write(TRACING "tracing_on", "0");
 	guest_file_write(TRACING "events/nvdla/enable", "0");
+	guest_file_write(TRACING "events/sched/sched_switch/enable", "0");
+	guest_file_write(TRACING "events/sched/sched_switch/filter", "0");
 	*events = calloc(MAX_EVENTS, sizeof(**events));
 	file = fopen(TRACING "trace", "r");
 	while (file && *events && count < MAX_EVENTS && fgets(line, sizeof(line), file))
@@ -73,17 +79,19 @@ size_t guest_trace_end(struct trace_event **events)
 	return count;
 }
 
-/* Tasks of others from the submission at @i to its first task; ~0: it never began. */
+/* Tasks of others from the sleep behind the submission at @i to its first task; ~0: it never began. */
 static u32 wait_of(const struct trace_event *events, size_t count, size_t i)
 {
 	u64 client = events[i].client, job = events[i].job;
+	bool asleep = false;
 	u32 waited = 0;
 
 	for (; i < count; i++) {
 		if (events[i].kind == TRACE_START && events[i].client == client &&
 		    events[i].job == job)
 			return waited;
-		waited += events[i].kind == TRACE_DONE && events[i].client != client;
+		asleep = asleep || events[i].kind == TRACE_SLEEP;
+		waited += asleep && events[i].kind == TRACE_START && events[i].client != client;
 	}
 	return ~0u;
 }
