@@ -197,13 +197,14 @@ static int forbid_banks(struct nvdla_device *nvdla)
 {
 	static const char property[] = "nvidia,unusable-banks";
 	int count = device_property_count_u32(nvdla->dev, property);
-	u32 *banks __free(kfree) = NULL;
 	u64 mask = 0;
 	int i, ret;
 
 	if (count <= 0)
 		return 0;
-	banks = kcalloc(count, sizeof(*banks), GFP_KERNEL);
+
+	u32 *banks __free(kfree) = kcalloc(count, sizeof(*banks), GFP_KERNEL);
+
 	if (!banks)
 		return -ENOMEM;
 	ret = device_property_read_u32_array(nvdla->dev, property, banks, count);

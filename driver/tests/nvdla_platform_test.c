@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Test of the platform glue without a device tree: takes the PCI function instead of nvdla's PCI glue
- * and makes a platform device of its register file and its interrupt.  Bound by hand only:
+ * Test of the platform glue without a device tree: takes the PCI function instead of nvdla's PCI
+ * glue and makes a platform device of its register file and its interrupt.  Bound by hand only:
  *
  *	echo nvdla_platform_test > /sys/bus/pci/devices/.../driver_override
  *
