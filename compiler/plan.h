@@ -113,7 +113,27 @@ struct npu_layer_plan {
 	u32 considered;
 };
 
-#define NPU_NO_OFFSET UINT64_MAX
+/**
+ * struct npu_band - rows of a value that lie in one piece of memory, as a cube of their own
+ * @first: first row; the band goes up to the next one's
+ * @surface_stride: bytes from one of its surfaces to the next; its lines are the value's
+ * @offset: in NPU_REGION_ARENA
+ */
+struct npu_band {
+	u32 first;
+	u32 surface_stride;
+	u64 offset;
+};
+
+/**
+ * struct npu_place - where a value lies
+ * @band: in the order of rows; one but where the value is larger than a piece of memory
+ * @count: 0: the plan needs no such value (what is between a convolution and a pooling on the fly)
+ */
+struct npu_place {
+	struct npu_band *band;
+	u32 count;
+};
 
 /**
  * struct npu_span - a part of the weights or of the arena that is one piece of device memory
@@ -140,10 +160,10 @@ u32 npu_span_find(const struct npu_spans *spans, u64 offset);
  * struct npu_plan - a network against a budget
  * @task: in execution order, outside the arena
  * @layer: one for each layer of the net
- * @offset: of each value in NPU_REGION_ARENA, aliases resolved; NPU_NO_OFFSET where the plan
- *          needs no such value (what is between a convolution and a pooling on the fly)
+ * @place: of each value, parts of another one included
+ * @cut_values: how many values lie in more than one band, parts not counted
  * @arena_bytes: what the arena needs; @arena_lower_bound: largest sum of live values at any time
- * @spans: of each region: no value and no weights of a task lie in two of them
+ * @spans: of each region: no band of a value and no weights of a task lie in two of them
  */
 struct npu_plan {
 	struct npu_arena arena;
@@ -151,7 +171,8 @@ struct npu_plan {
 	struct npu_task *task;
 	u32 task_count;
 	struct npu_layer_plan *layer;
-	u64 *offset;
+	struct npu_place *place;
+	u32 cut_values;
 	u64 arena_bytes;
 	u64 arena_lower_bound;
 	struct npu_spans spans[NPU_REGION_COUNT];
@@ -159,11 +180,26 @@ struct npu_plan {
 	u32 banks; /* most that any task claims */
 };
 
+/* The band of a value that the plan needs in which a row lies. */
+const struct npu_band *npu_plan_band(const struct npu_plan *plan, u32 value, u32 row);
+
+/* Rows and bytes of the @index'th band of a value. */
+u32 npu_band_rows(const struct npu_net *net, const struct npu_plan *plan, u32 value, u32 index);
+u64 npu_band_bytes(const struct npu_net *net, const struct npu_plan *plan, u32 value, u32 index);
+
+/* Bytes of a row of a value, all of its surfaces together. */
+u64 npu_row_bytes(const struct npu_net *net, u32 value);
+
+/* Where an element of a value lies: byte of NPU_REGION_ARENA. */
+u64 npu_plan_offset(const struct npu_net *net, const struct npu_plan *plan, u32 value, u32 y, u32 x,
+		    u32 c);
+
 /**
  * npu_plan_net() - splits every layer so that each task fits @budget, at the least cost
  *
  * Return: 0; -ENOSPC where a layer fits in no legal way (the message names the layer, what it
- * needs at the least and what was offered); -ENOMEM.
+ * needs at the least and what was offered); -EFBIG where something needs a larger piece of memory
+ * than @budget says there are (the message names it and both sizes); -ENOMEM.
  */
 int npu_plan_net(const struct npu_net *net, const struct npu_budget *budget, struct npu_plan **plan,
 		 struct npu_diag *diag);

@@ -105,12 +105,13 @@ static void write_lane(const struct npu_model *model, u32 index, u32 channel, co
 	const struct npu_value *value = &net->value[index];
 	u32 atom = net->config->atom, y, x;
 	u8 top = flip ? 0x80 : 0;
-	u8 *to = npu_value_data(model, index) + (size_t)(channel / atom) * value->surface_stride +
-		 channel % atom;
 
-	for (y = 0; y < value->h; y++)
+	for (y = 0; y < value->h; y++) {
+		u8 *to = npu_value_at(model, index, y, 0, channel);
+
 		for (x = 0; x < value->w; x++)
-			to[(size_t)y * value->line_stride + (size_t)x * atom] = *from++ ^ top;
+			to[(size_t)x * atom] = *from++ ^ top;
+	}
 }
 
 /* The convolution's input as it lies in the arena: padding may have been folded out of it. */

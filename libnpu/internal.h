@@ -212,8 +212,8 @@ void npu_model_set_hook(struct npu_model *model, npu_step_hook hook, void *conte
 
 /* ---- values (value.c) ---- */
 
-/* Memory of a value in the arena. */
-u8 *npu_value_data(const struct npu_model *model, u32 value);
+/* Where an element of a value lies in the arena's buffers; the rest of its row lies behind it. */
+u8 *npu_value_at(const struct npu_model *model, u32 value, u32 y, u32 x, u32 c);
 
 /* Bytes of a value's elements without gaps. */
 size_t npu_value_linear_bytes(const struct npu_value *value);

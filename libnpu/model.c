@@ -212,6 +212,7 @@ static int plan_pieces(struct npu_model *model, const struct npu_budget *wanted)
 {
 	struct npu_budget budget = *wanted;
 	u64 small = 0, large = 0; /* too small for the network, too large for the device */
+	char refused[512] = "";
 	int err;
 
 	for (;;) {
@@ -222,19 +223,21 @@ static int plan_pieces(struct npu_model *model, const struct npu_budget *wanted)
 			model->region_bytes = budget.region_bytes;
 		if (!budget.region_bytes || (err != -EFBIG && err != -ENOMEM))
 			return err;
-		if (err == -EFBIG)
+		if (err == -EFBIG) {
 			small = budget.region_bytes;
-		else
+			snprintf(refused, sizeof(refused), "%s", npu_error());
+		} else {
 			large = min(budget.region_bytes, largest_buffer(model));
+		}
 		if (!large)
 			next = 2 * small;
 		else
-			next = (small + large) / 2 / REGION_STEP * REGION_STEP;
-		if (next <= small || next == large)
+			next = max((small + large) / 2 / REGION_STEP, (u64)1) * REGION_STEP;
+		if (next <= small || (large && next >= large))
 			break;
 		budget.region_bytes = next;
 	}
-	return small ? npu_fail(-ENOMEM, "%s", npu_error()) : err;
+	return small ? npu_fail(-ENOMEM, "%s", refused) : err;
 }
 
 static int plan_for(struct npu_model *model, const struct npu_budget *budget, u32 *replans)

@@ -10,14 +10,15 @@ static const struct npu_value *get_value(const struct npu_model *model, u32 valu
 	return &model->program->net->value[value];
 }
 
-u8 *npu_value_data(const struct npu_model *model, u32 value)
+u8 *npu_value_at(const struct npu_model *model, u32 value, u32 y, u32 x, u32 c)
 {
-	const struct npu_plan *plan = model->program->plan;
-	const struct npu_spans *spans = &plan->spans[NPU_REGION_ARENA];
-	u32 span = npu_span_find(spans, plan->offset[value]);
+	const struct npu_program *program = model->program;
+	const struct npu_spans *spans = &program->plan->spans[NPU_REGION_ARENA];
+	u64 offset = npu_plan_offset(program->net, program->plan, value, y, x, c);
+	u32 span = npu_span_find(spans, offset);
 	const struct npu_buffer *buffer = &model->buffer[NPU_REGION_ARENA][span];
 
-	return (u8 *)buffer->data + (plan->offset[value] - spans->span[span].start);
+	return (u8 *)buffer->data + (offset - spans->span[span].start);
 }
 
 size_t npu_value_linear_bytes(const struct npu_value *value)
@@ -25,15 +26,35 @@ size_t npu_value_linear_bytes(const struct npu_value *value)
 	return (size_t)value->h * value->w * value->c * npu_dtype_bytes[value->dtype];
 }
 
-static struct npu_cube value_cube(const struct npu_model *model, const struct npu_value *value)
+/**
+ * struct part - rows of a value that lie together, and their elements of a tensor without gaps
+ * @memory: where they lie
+ * @at, @bytes: the elements
+ */
+struct part {
+	u8 *memory;
+	size_t at, bytes;
+	struct npu_cube cube;
+};
+
+static struct part band_part(const struct npu_model *model, u32 index, u32 band)
 {
-	return (struct npu_cube){
-		.h = value->h,
-		.w = value->w,
-		.c = value->c,
-		.atom = model->program->net->config->atom,
-		.line_stride = value->line_stride,
-		.surface_stride = value->surface_stride,
+	const struct npu_program *program = model->program;
+	const struct npu_value *value = get_value(model, index);
+	const struct npu_band *b = &program->plan->place[index].band[band];
+	size_t row = (size_t)value->w * value->c * npu_dtype_bytes[value->dtype];
+	u32 rows = npu_band_rows(program->net, program->plan, index, band);
+
+	return (struct part){
+		.memory = npu_value_at(model, index, b->first, 0, 0),
+		.at = b->first * row,
+		.bytes = rows * row,
+		.cube = { .h = rows,
+			  .w = value->w,
+			  .c = value->c,
+			  .atom = program->net->config->atom,
+			  .line_stride = value->line_stride,
+			  .surface_stride = b->surface_stride },
 	};
 }
 
@@ -51,26 +72,34 @@ static bool flips(const struct npu_value *value, enum npu_dtype dtype)
 void npu_value_read(const struct npu_model *model, u32 index, enum npu_dtype dtype, void *linear)
 {
 	const struct npu_value *value = get_value(model, index);
-	struct npu_cube cube = value_cube(model, value);
+	bool flip = flips(value, dtype);
+	u32 i;
 
-	if (value->layout == NPU_FEATURE)
-		npu_layout_from_feature(linear, npu_value_data(model, index), &cube,
-					flips(value, dtype));
-	else
-		npu_layout_copy(linear, npu_value_data(model, index), npu_value_linear_bytes(value),
-				flips(value, dtype));
+	for (i = 0; i < model->program->plan->place[index].count; i++) {
+		struct part part = band_part(model, index, i);
+		u8 *to = (u8 *)linear + part.at;
+
+		if (value->layout == NPU_FEATURE)
+			npu_layout_from_feature(to, part.memory, &part.cube, flip);
+		else
+			npu_layout_copy(to, part.memory, part.bytes, flip);
+	}
 }
 
 void npu_value_write(const struct npu_model *model, u32 index, enum npu_dtype dtype,
 		     const void *linear)
 {
 	const struct npu_value *value = get_value(model, index);
-	struct npu_cube cube = value_cube(model, value);
+	bool flip = flips(value, dtype);
+	u32 i;
 
-	if (value->layout == NPU_FEATURE)
-		npu_layout_to_feature(npu_value_data(model, index), linear, &cube,
-				      flips(value, dtype));
-	else
-		npu_layout_copy(npu_value_data(model, index), linear, npu_value_linear_bytes(value),
-				flips(value, dtype));
+	for (i = 0; i < model->program->plan->place[index].count; i++) {
+		struct part part = band_part(model, index, i);
+		const u8 *from = (const u8 *)linear + part.at;
+
+		if (value->layout == NPU_FEATURE)
+			npu_layout_to_feature(part.memory, from, &part.cube, flip);
+		else
+			npu_layout_copy(part.memory, from, part.bytes, flip);
+	}
 }

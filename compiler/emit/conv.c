@@ -7,6 +7,7 @@
 /* What CDMA and CSC are told alike. */
 struct geometry {
 	u32 w; /* input columns */
+	u32 y; /* row of the input that the address names */
 	u32 fetched; /* rows that CDMA fetches, or would without reuse */
 	u32 rows; /* rows that CSC sees */
 	u32 kernel_bytes;
@@ -15,19 +16,40 @@ struct geometry {
 	u32 misc;
 };
 
+/*
+ * Where all lines are still in the buffer CDMA fetches none, but has an address: of lines that it could
+ * fetch, which lie in one band.
+ */
+static void set_fetched(const struct npu_emit *e, struct geometry *g)
+{
+	const struct npu_task *t = e->task;
+	u32 lines = t->in_rows ? t->in_rows : t->kept_rows, last, first;
+
+	g->y = t->in_y;
+	g->fetched = lines;
+	if (t->in_rows)
+		return;
+	last = t->in_y + (lines - 1) * t->row_step;
+	first = npu_plan_band(e->plan, e->layer->input, last)->first;
+	if (first <= t->in_y)
+		return;
+	g->fetched = (last - first) / t->row_step + 1;
+	g->y = last - (g->fetched - 1) * t->row_step;
+}
+
 static struct geometry make_geometry(const struct npu_emit *e)
 {
 	const struct npu_layer *l = e->layer;
 	const struct npu_task *t = e->task;
 	struct geometry g = {
 		.w = t->in_cols,
-		.fetched = t->in_rows ? t->in_rows : t->kept_rows,
 		.rows = t->kept_rows + t->in_rows,
 		.kernel_bytes = l->c * l->window.r * l->window.s,
 		/* Skipped rows are not even fetched: what is left has no stride. */
 		.stride_y = t->row_step > 1 ? 1 : l->window.stride_y,
 	};
 
+	set_fetched(e, &g);
 	g.weight_bytes = (u32)nvdla_cbuf_weight_bytes(e->net->config, t->kernels, g.kernel_bytes);
 	g.misc = NVDLA_SET(CDMA, D_MISC_CFG, DATA_REUSE, t->data_reuse) |
 		 NVDLA_SET(CDMA, D_MISC_CFG, WEIGHT_REUSE, t->weight_reuse) |
@@ -61,7 +83,8 @@ static void emit_cdma(struct npu_emit *e, const struct geometry *g)
 	npu_stream_reg(s, NVDLA_CDMA_D_DATAIN_SIZE_EXT_0, size);
 	npu_stream_reg(s, NVDLA_CDMA_D_DAIN_RAM_TYPE, 1);
 	npu_stream_reg(s, NVDLA_CDMA_D_LINE_STRIDE, in->line_stride * t->row_step);
-	npu_stream_reg(s, NVDLA_CDMA_D_SURF_STRIDE, l->repeat_surface ? 0 : in->surface_stride);
+	npu_stream_reg(s, NVDLA_CDMA_D_SURF_STRIDE,
+		       l->repeat_surface ? 0 : npu_emit_surface_stride(e, l->input, g->y));
 	npu_stream_reg(s, NVDLA_CDMA_D_ENTRY_PER_SLICE, t->eps - 1);
 	npu_stream_reg(s, NVDLA_CDMA_D_WEIGHT_SIZE_0, g->kernel_bytes - 1);
 	npu_stream_reg(s, NVDLA_CDMA_D_WEIGHT_SIZE_1, t->kernels - 1);
@@ -81,7 +104,7 @@ static void emit_cdma(struct npu_emit *e, const struct geometry *g)
 	npu_stream_reg(s, NVDLA_CDMA_D_BANK,
 		       NVDLA_SET(CDMA, D_BANK, DATA_BANK, t->data_banks - 1) |
 			       NVDLA_SET(CDMA, D_BANK, WEIGHT_BANK, t->weight_banks - 1));
-	npu_emit_feature(e, NVDLA_CDMA_D_DAIN_ADDR_LOW_0, l->input, t->in_y, t->in_x,
+	npu_emit_feature(e, NVDLA_CDMA_D_DAIN_ADDR_LOW_0, l->input, g->y, t->in_x,
 			 t->block * l->block_stride_c);
 	npu_emit_weights(e, NVDLA_CDMA_D_WEIGHT_ADDR_LOW, weight_offset(e));
 }

@@ -33,13 +33,14 @@ static void emit_address(struct npu_emit *e, u32 reg, enum npu_region region, u6
 			   offset - spans->span[span].start);
 }
 
-void npu_emit_feature(struct npu_emit *e, u32 reg, u32 index, u32 y, u32 x, u32 c)
+void npu_emit_feature(struct npu_emit *e, u32 reg, u32 value, u32 y, u32 x, u32 c)
 {
-	const struct npu_value *value = &e->net->value[index];
-	u64 at = (u64)(c / e->net->config->atom) * value->surface_stride +
-		 (u64)y * value->line_stride + (u64)x * e->net->config->atom;
+	emit_address(e, reg, NPU_REGION_ARENA, npu_plan_offset(e->net, e->plan, value, y, x, c));
+}
 
-	emit_address(e, reg, NPU_REGION_ARENA, e->plan->offset[index] + at);
+u32 npu_emit_surface_stride(const struct npu_emit *e, u32 value, u32 y)
+{
+	return npu_plan_band(e->plan, value, y)->surface_stride;
 }
 
 void npu_emit_weights(struct npu_emit *e, u32 reg, u64 offset)
@@ -166,8 +167,8 @@ int npu_emit(struct npu_program *program, struct npu_diag *diag)
 				     net->layer[layer].name);
 		if (error == -EFBIG)
 			npu_diag_set(diag, error,
-				     "layer %s: its weights lie in more pieces of memory than the "
-				     "%u that a chain may name",
+				     "layer %s: its weights and values lie in more pieces of "
+				     "memory than the %u that a chain may name",
 				     net->layer[layer].name, NVDLA_CHAIN_MAX_REGIONS);
 		count += !error;
 	}

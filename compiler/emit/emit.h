@@ -50,6 +50,9 @@ void npu_emit_pdp(struct npu_emit *emit);
 /* The address of a feature at row @y, column @x and channel @c (whole surfaces). */
 void npu_emit_feature(struct npu_emit *emit, u32 reg, u32 value, u32 y, u32 x, u32 c);
 
+/* The surface stride of a feature where row @y lies. */
+u32 npu_emit_surface_stride(const struct npu_emit *emit, u32 value, u32 y);
+
 /* The address of weights or of an operand table. */
 void npu_emit_weights(struct npu_emit *emit, u32 reg, u64 offset);
 

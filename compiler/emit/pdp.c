@@ -39,7 +39,8 @@ static void emit_rdma(struct npu_emit *e, const struct source *source, u32 chann
 	npu_emit_feature(e, NVDLA_PDP_RDMA_D_SRC_BASE_ADDR_LOW, value, e->task->in_y, e->task->in_x,
 			 e->pooled.c);
 	npu_stream_reg(s, NVDLA_PDP_RDMA_D_SRC_LINE_STRIDE, e->net->value[value].line_stride);
-	npu_stream_reg(s, NVDLA_PDP_RDMA_D_SRC_SURFACE_STRIDE, e->net->value[value].surface_stride);
+	npu_stream_reg(s, NVDLA_PDP_RDMA_D_SRC_SURFACE_STRIDE,
+		       npu_emit_surface_stride(e, value, e->task->in_y));
 	npu_stream_reg(s, NVDLA_PDP_RDMA_D_SRC_RAM_CFG, 1);
 	npu_stream_reg(s, NVDLA_PDP_RDMA_D_POOLING_KERNEL_CFG,
 		       NVDLA_SET(PDP_RDMA, D_POOLING_KERNEL_CFG, KERNEL_WIDTH, w->s - 1) |
@@ -94,6 +95,7 @@ void npu_emit_pdp(struct npu_emit *e)
 	npu_emit_feature(e, NVDLA_PDP_D_DST_BASE_ADDR_LOW, l->output, e->pooled.y, e->pooled.x,
 			 e->pooled.c);
 	npu_stream_reg(s, NVDLA_PDP_D_DST_LINE_STRIDE, out->line_stride);
-	npu_stream_reg(s, NVDLA_PDP_D_DST_SURFACE_STRIDE, out->surface_stride);
+	npu_stream_reg(s, NVDLA_PDP_D_DST_SURFACE_STRIDE,
+		       npu_emit_surface_stride(e, l->output, e->pooled.y));
 	npu_stream_reg(s, NVDLA_PDP_D_DST_RAM_CFG, 1);
 }

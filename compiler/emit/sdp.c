@@ -63,7 +63,7 @@ static void emit_operand(struct npu_emit *e, const struct npu_sdp_stage *stage,
 		npu_stream_reg(e->stream, regs->line_stride,
 			       e->net->value[stage->value].line_stride);
 		npu_stream_reg(e->stream, regs->surface_stride,
-			       e->net->value[stage->value].surface_stride);
+			       npu_emit_surface_stride(e, stage->value, e->out.y));
 	} else {
 		npu_emit_weights(e, regs->address, stage->table + (u64)e->out.c * kernel_bytes);
 	}
@@ -85,7 +85,8 @@ static void emit_rdma(struct npu_emit *e)
 		npu_emit_feature(e, NVDLA_SDP_RDMA_D_SRC_BASE_ADDR_LOW, l->input, e->out.y,
 				 e->out.x, e->out.c);
 		npu_stream_reg(s, NVDLA_SDP_RDMA_D_SRC_LINE_STRIDE, in->line_stride);
-		npu_stream_reg(s, NVDLA_SDP_RDMA_D_SRC_SURFACE_STRIDE, in->surface_stride);
+		npu_stream_reg(s, NVDLA_SDP_RDMA_D_SRC_SURFACE_STRIDE,
+			       npu_emit_surface_stride(e, l->input, e->out.y));
 	}
 	emit_operand(e, &l->sdp.bs, &bs_regs);
 	emit_operand(e, &l->sdp.bn, &bn_regs);
@@ -150,7 +151,7 @@ void npu_emit_sdp(struct npu_emit *e)
 				 e->out.c);
 		npu_stream_reg(s, NVDLA_SDP_D_DST_LINE_STRIDE, e->net->value[output].line_stride);
 		npu_stream_reg(s, NVDLA_SDP_D_DST_SURFACE_STRIDE,
-			       e->net->value[output].surface_stride);
+			       npu_emit_surface_stride(e, output, e->out.y));
 	}
 	emit_stage(e, &l->sdp.bs, &bs_regs);
 	emit_stage(e, &l->sdp.bn, &bn_regs);

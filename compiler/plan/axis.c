@@ -90,6 +90,36 @@ u32 npu_axis_reach_back(const struct npu_axis *a, u32 to, u32 lines)
 	return (u32)min(from, (s64)to);
 }
 
+/* The first output behind which all input lines that any output needs have been fetched. */
+static u32 complete_at(const struct npu_axis *a)
+{
+	u32 end = npu_axis_end(a, a->out), to = a->out;
+
+	while (to > 1 && npu_axis_end(a, to - 1) == end)
+		to--;
+	return to;
+}
+
+u32 npu_axis_cut(const struct npu_axis *a, u32 line, bool halo)
+{
+	u32 start = npu_axis_first(a, 0), at, complete;
+
+	if (line >= npu_axis_end(a, a->out))
+		return a->out;
+	if (line <= start)
+		return 0;
+	at = npu_axis_reach(a, 0, line - start);
+	if (!at || npu_axis_first(a, at) >= line)
+		return at;
+	/* The pieces share lines: those in front of @line stay, if any other one is released. */
+	if (!halo || npu_axis_end(a, at) != line ||
+	    npu_axis_first(a, at) == npu_axis_first(a, at - 1))
+		return 0;
+	/* A last piece that needs no new line fetches all of its lines again. */
+	complete = complete_at(a);
+	return complete == a->out || npu_axis_first(a, complete) >= line ? at : 0;
+}
+
 u32 npu_axis_least(const struct npu_axis *a)
 {
 	u32 least = 0, i;

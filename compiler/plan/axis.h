@@ -57,6 +57,17 @@ u32 npu_axis_reach(const struct npu_axis *axis, u32 from, u32 lines);
 /* The smallest @from so that outputs [@from, @to) need at most @lines input lines; @to: not even one. */
 u32 npu_axis_reach_back(const struct npu_axis *axis, u32 to, u32 lines);
 
+/**
+ * npu_axis_cut() - where outputs are cut so that what is fetched for them is cut in front of @line
+ * @halo: lines that two neighbouring pieces need are fetched once and stay in the buffer
+ *
+ * Pieces that end at the returned output and others that begin there each fetch lines of one side
+ * alone, wherever else the outputs are cut.
+ *
+ * Return: the output; @axis->out: no output needs what lies behind; 0: there is none.
+ */
+u32 npu_axis_cut(const struct npu_axis *axis, u32 line, bool halo);
+
 /* Input lines of the output that needs most. */
 u32 npu_axis_least(const struct npu_axis *axis);
 

@@ -39,6 +39,21 @@ static void dump_task(const struct npu_task *t, u32 index, FILE *out)
 		t->cost.cycles);
 }
 
+static void dump_place(const struct npu_net *net, const struct npu_plan *plan, u32 value, FILE *out)
+{
+	const struct npu_place *place = &plan->place[value];
+	u32 i;
+
+	for (i = 0; i < place->count; i++) {
+		fprintf(out, "value %u %s: ", value, net->value[value].name);
+		if (place->count > 1)
+			fprintf(out, "rows %u to %u, ", place->band[i].first,
+				place->band[i].first + npu_band_rows(net, plan, value, i) - 1);
+		fprintf(out, "%" PRIu64 " bytes at %" PRIu64 "\n",
+			npu_band_bytes(net, plan, value, i), place->band[i].offset);
+	}
+}
+
 static void dump_text(const struct npu_net *net, const struct npu_plan *plan, FILE *out)
 {
 	u32 i, j;
@@ -60,9 +75,7 @@ static void dump_text(const struct npu_net *net, const struct npu_plan *plan, FI
 			dump_task(&plan->task[lp->first_task + j], lp->first_task + j, out);
 	}
 	for (i = 0; i < net->value_count; i++)
-		if (plan->offset[i] != NPU_NO_OFFSET)
-			fprintf(out, "value %u %s: %" PRIu64 " bytes at %" PRIu64 "\n", i,
-				net->value[i].name, net->value[i].bytes, plan->offset[i]);
+		dump_place(net, plan, i, out);
 }
 
 /* Names may hold any character. */
@@ -90,11 +103,11 @@ static void dump_dot(const struct npu_net *net, const struct npu_plan *plan, FIL
 			npu_cost_bytes(&lp->cost));
 	}
 	for (i = 0; i < net->value_count; i++)
-		if (plan->offset[i] != NPU_NO_OFFSET) {
+		if (plan->place[i].count) {
 			fprintf(out, "\tv%u [shape=ellipse, label=\"", i);
 			put_label(net->value[i].name, out);
 			fprintf(out, "\\n%" PRIu64 " at %" PRIu64 "\"];\n", net->value[i].bytes,
-				plan->offset[i]);
+				plan->place[i].band[0].offset);
 		}
 	for (i = 0; i < net->layer_count; i++) {
 		n = npu_layer_reads(net, &net->layer[i], values);
@@ -102,7 +115,7 @@ static void dump_dot(const struct npu_net *net, const struct npu_plan *plan, FIL
 			fprintf(out, "\tv%u -> l%u;\n", values[j], i);
 		n = npu_layer_writes(net, &net->layer[i], values);
 		for (j = 0; j < n; j++)
-			if (plan->offset[values[j]] != NPU_NO_OFFSET)
+			if (plan->place[values[j]].count)
 				fprintf(out, "\tl%u -> v%u;\n", i, values[j]);
 	}
 	fputs("}\n", out);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * A place in the arena for every value.  Two values may share bytes where they
+ * A place in the arena for every value, or every band of it.  Two values may share bytes where they
  * are not alive at the same layer.  Placing them one by one, each as low as it
  * goes, gives different results in different orders: some good orders are tried,
  * then small changes of the best one, until the lower bound is reached or the
@@ -73,11 +73,11 @@ void npu_plan_live(const struct npu_net *net, const struct npu_plan *plan, struc
 }
 
 /**
- * struct item - a value to be placed
+ * struct item - a band of a value to be placed
  * @bytes: rounded up to the alignment
  */
 struct item {
-	u32 value;
+	u32 value, band;
 	u32 first, last;
 	u64 bytes;
 	u64 offset;
@@ -236,17 +236,20 @@ static u64 lower_bound(const struct packer *p, u32 steps)
 	return most;
 }
 
-static void collect(struct packer *p, const struct npu_net *net, const struct npu_live *live)
+static void collect(struct packer *p, const struct npu_net *net, const struct npu_plan *plan,
+		    const struct npu_live *live)
 {
-	u32 i;
+	u32 i, k;
 
 	for (i = 0; i < net->value_count; i++)
-		if (live[i].used)
+		for (k = 0; live[i].used && k < plan->place[i].count; k++)
 			p->item[p->count++] = (struct item){
 				.value = i,
+				.band = k,
 				.first = live[i].first,
 				.last = live[i].last,
-				.bytes = DIV_ROUND_UP(net->value[i].bytes, (u64)ALIGNMENT) *
+				.bytes = DIV_ROUND_UP(npu_band_bytes(net, plan, i, k),
+						      (u64)ALIGNMENT) *
 					 ALIGNMENT,
 			};
 }
@@ -259,7 +262,8 @@ static int check_sizes(const struct packer *p, const struct npu_net *net, struct
 		if (p->item[i].bytes > p->span)
 			return npu_diag_set(diag, -EFBIG,
 					    "%s needs %" PRIu64 " bytes in one piece, the device "
-					    "can have %" PRIu64,
+					    "can have %" PRIu64
+					    ", and no row suits all of its layers to cut it",
 					    net->value[p->item[i].value].name, p->item[i].bytes,
 					    p->span);
 	return 0;
@@ -279,29 +283,56 @@ static void pack(struct packer *p, const struct npu_net *net)
 		improve(p);
 }
 
-static void assign(const struct packer *p, const struct npu_net *net, struct npu_plan *plan)
+/* A part lies in the whole: at its bytes, or at its surfaces in each band. */
+static void assign_part(const struct npu_net *net, struct npu_plan *plan, u32 part)
+{
+	u64 offset;
+	u32 root = npu_value_root(net, part, &offset), i;
+	struct npu_place *place = &plan->place[part], *whole = &plan->place[root];
+
+	if (!whole->count)
+		place->count = 0;
+	for (i = 0; i < place->count; i++) {
+		u64 in_band = offset;
+
+		if (place->count > 1)
+			in_band = offset / net->value[root].surface_stride *
+				  whole->band[i].surface_stride;
+		place->band[i].offset = whole->band[i].offset + in_band;
+	}
+}
+
+static void assign(const struct packer *p, const struct npu_net *net, const struct npu_live *live,
+		   struct npu_plan *plan)
 {
 	u32 i;
 
-	for (i = 0; i < net->value_count; i++)
-		plan->offset[i] = NPU_NO_OFFSET;
 	for (i = 0; i < p->count; i++)
-		plan->offset[p->item[i].value] = p->best[i];
-	for (i = 0; i < net->value_count; i++) {
-		u64 offset;
-		u32 root = npu_value_root(net, i, &offset);
-
-		if (root != i && plan->offset[root] != NPU_NO_OFFSET)
-			plan->offset[i] = plan->offset[root] + offset;
-	}
+		plan->place[p->item[i].value].band[p->item[i].band].offset = p->best[i];
+	for (i = 0; i < net->value_count; i++)
+		if (!live[i].used && net->value[i].alias == NPU_NONE)
+			plan->place[i].count = 0;
+	for (i = 0; i < net->value_count; i++)
+		if (net->value[i].alias != NPU_NONE)
+			assign_part(net, plan, i);
 	plan->arena_bytes = p->count ? p->best_bytes : 0;
 	plan->arena_lower_bound = p->bound;
 }
 
+static u32 count_bands(const struct npu_net *net, const struct npu_plan *plan)
+{
+	u32 i, count = 0;
+
+	for (i = 0; i < net->value_count; i++)
+		if (net->value[i].alias == NPU_NONE)
+			count += plan->place[i].count;
+	return count;
+}
+
 int npu_plan_memory(const struct npu_net *net, struct npu_plan *plan, struct npu_diag *diag)
 {
-	size_t n = max(net->value_count, 1u);
-	struct npu_live *live = calloc(n, sizeof(*live));
+	size_t n = max(count_bands(net, plan), 1u);
+	struct npu_live *live = calloc(max(net->value_count, 1u), sizeof(*live));
 	struct packer p = {
 		.item = calloc(n, sizeof(*p.item)),
 		.order = calloc(3 * n, sizeof(*p.order)),
@@ -310,16 +341,15 @@ int npu_plan_memory(const struct npu_net *net, struct npu_plan *plan, struct npu
 	};
 	int err = -ENOMEM;
 
-	plan->offset = npu_arena_array(&plan->arena, n, sizeof(*plan->offset));
-	if (live && p.item && p.order && p.best && plan->offset) {
+	if (live && p.item && p.order && p.best) {
 		p.best_order = p.order + n;
 		p.placed = p.order + 2 * n;
 		npu_plan_live(net, plan, live);
-		collect(&p, net, live);
+		collect(&p, net, plan, live);
 		err = check_sizes(&p, net, diag);
 		if (!err) {
 			pack(&p, net);
-			assign(&p, net, plan);
+			assign(&p, net, live, plan);
 		}
 	} else {
 		npu_diag_set(diag, err, "out of memory");

@@ -55,13 +55,24 @@ struct candidate {
 	int error;
 };
 
+/* Are all values cut as they were in the previous plan? */
+static bool previous_cuts(const struct npu_planner *p)
+{
+	return p->previous->budget.region_bytes == p->plan->budget.region_bytes ||
+	       (!p->previous->cut_values && !p->plan->cut_values);
+}
+
 static void search(struct npu_planner *p, u32 index, bool pooled, struct candidate *c)
 {
 	u64 *bound = &p->plan->layer[index].split_bound[pooled];
 
-	if (p->previous)
+	if (p->previous && previous_cuts(p))
 		*bound = p->previous->layer[index].split_bound[pooled];
 	c->error = npu_conv_shape(p->net, &p->net->layer[index], pooled, &c->shape);
+	if (!c->error)
+		c->error = npu_plan_cuts(p->net, p->plan, index,
+					 pooled ? NPU_PASS_POOLED : NPU_PASS_CONV, &c->shape.cut,
+					 &c->shape.cut_count);
 	if (!c->error)
 		c->error = npu_split_search(p->space, p->net->config, &c->shape, p->banks, *bound,
 					    &c->split);
@@ -111,6 +122,32 @@ static int no_space(struct npu_planner *p, const struct npu_layer *layer,
 			    "layer %s: needs %u banks of the convolution buffer at the least "
 			    "(%u for the input of one output, %u for %u kernels), %u are available",
 			    layer->name, least, data, weight, p->net->config->atomic_k, p->banks);
+}
+
+/* The largest value that a layer reads or writes. */
+static const struct npu_value *largest_value(const struct npu_net *net,
+					     const struct npu_layer *layer)
+{
+	u32 values[2 * NPU_LAYER_MAX_VALUES], i, n = npu_layer_reads(net, layer, values);
+	const struct npu_value *value, *largest = &net->value[layer->output];
+
+	n += npu_layer_writes(net, layer, values + n);
+	for (i = 0; i < n; i++) {
+		value = &net->value[values[i]];
+		if (value->bytes > largest->bytes)
+			largest = value;
+	}
+	return largest;
+}
+
+static int too_large(struct npu_planner *p, const struct npu_layer *layer)
+{
+	const struct npu_value *value = largest_value(p->net, layer);
+
+	return npu_diag_set(p->diag, -EFBIG,
+			    "layer %s: cannot cut %s of %" PRIu64 " bytes into pieces of %" PRIu64,
+			    layer->name, value->name, value->bytes,
+			    npu_span_bytes(&p->plan->budget));
 }
 
 /* Keeps the passes of the cheaper of the two ways, of which the second ones follow the first ones. */
@@ -187,6 +224,8 @@ static int plan_conv(struct npu_planner *p, u32 index, struct npu_layer_plan *lp
 		    (plain.error || keep_cheaper(p, first, second, &plain_cost, &pooled_cost)))
 			chosen = &pooled;
 	}
+	if (chosen->error && (plain.error == -EFBIG || (layer->has_pool && pooled.error == -EFBIG)))
+		return too_large(p, layer);
 	if (chosen->error == -ENOSPC)
 		return no_space(p, layer, &chosen->shape);
 	if (chosen->error)
@@ -240,7 +279,8 @@ static bool copy_equal(struct npu_planner *p, u32 index, struct npu_layer_plan *
 
 	while (i--)
 		if (net->layer[i].kind == NPU_LAYER_CONV &&
-		    same_layer(net, &net->layer[i], &net->layer[index])) {
+		    same_layer(net, &net->layer[i], &net->layer[index]) &&
+		    npu_plan_same_cuts(net, p->plan, i, index)) {
 			const struct npu_layer_plan *from = &p->plan->layer[i];
 
 			t = npu_planner_tasks(p, from->task_count);
@@ -310,6 +350,8 @@ static int plan_layer(struct npu_planner *p, u32 index)
 	if (err == -ENOMEM)
 		return npu_diag_set(p->diag, err, "layer %s: out of memory for its passes",
 				    p->net->layer[index].name);
+	if (err == -EFBIG)
+		return too_large(p, &p->net->layer[index]);
 	if (err)
 		return npu_diag_set(p->diag, err, "layer %s: a size is beyond the registers",
 				    p->net->layer[index].name);
@@ -333,6 +375,17 @@ static int check_budget(const struct npu_net *net, const struct npu_budget *budg
 			    budget->entries, budget->entry_bytes, c->name);
 }
 
+/* The last word on what npu_plan_cuts() is to achieve. */
+static int check_bands(struct npu_planner *p, u32 layer)
+{
+	u32 i;
+
+	for (i = p->plan->layer[layer].first_task; i < p->task_count; i++)
+		if (npu_task_torn_value(p->net, p->plan, &p->task[i]) != NPU_NONE)
+			return too_large(p, &p->net->layer[layer]);
+	return 0;
+}
+
 static int plan_layers(struct npu_planner *p)
 {
 	struct npu_plan *plan = p->plan;
@@ -345,6 +398,8 @@ static int plan_layers(struct npu_planner *p)
 		return npu_diag_set(p->diag, -ENOMEM, "out of memory");
 	for (i = 0; i < p->net->layer_count; i++) {
 		err = plan_layer(p, i);
+		if (!err && plan->cut_values)
+			err = check_bands(p, i);
 		if (err)
 			return err;
 		npu_cost_add(&plan->cost, &plan->layer[i].cost);
@@ -375,8 +430,10 @@ int npu_plan_again(const struct npu_net *net, const struct npu_plan *previous,
 		err = npu_diag_set(diag, -ENOMEM, "out of memory");
 	if (!err) {
 		p.plan->budget = *budget;
-		err = plan_layers(&p);
+		err = npu_plan_bands(net, p.plan, diag);
 	}
+	if (!err)
+		err = plan_layers(&p);
 	if (!err)
 		err = npu_plan_memory(net, p.plan, diag);
 	if (!err)

@@ -5,6 +5,14 @@
 
 #include "split.h"
 
+/* What a pass computes. */
+enum npu_pass {
+	NPU_PASS_CONV, /* convolution and SDP */
+	NPU_PASS_POOLED, /* both, and PDP on the fly */
+	NPU_PASS_POOL, /* PDP from memory, of a PDP layer or of a convolution's unpooled value */
+	NPU_PASS_SDP, /* SDP from memory */
+};
+
 /* A rectangle of the output between which and the next one data may stay in the buffer. */
 struct npu_row_piece {
 	u32 tile;
@@ -44,6 +52,29 @@ int npu_plan_pool_tasks(struct npu_planner *p, u32 layer);
 
 /* sdp.c */
 int npu_plan_sdp_tasks(struct npu_planner *p, u32 layer);
+
+/* bands.c: which values are cut into bands, and where; 0 or -ENOMEM. */
+int npu_plan_bands(const struct npu_net *net, struct npu_plan *plan, struct npu_diag *diag);
+
+/**
+ * npu_plan_cuts() - rows of its output in front of which a pass has to be cut (bands.c)
+ * @cut: receives them, ascending, in the plan's memory
+ *
+ * Return: 0; -EFBIG where a value is too large for the pass and has no band, or bands that this kind
+ * of pass cannot keep apart; -ENOMEM.
+ */
+int npu_plan_cuts(const struct npu_net *net, struct npu_plan *plan, u32 layer, enum npu_pass pass,
+		  const u32 **cut, u32 *count);
+
+/* Do the passes of two layers of equal shapes have the same cuts? */
+bool npu_plan_same_cuts(const struct npu_net *net, const struct npu_plan *plan, u32 a, u32 b);
+
+/* accesses.c: a value that a task reads or writes across two bands; NPU_NONE: none. */
+u32 npu_task_torn_value(const struct npu_net *net, const struct npu_plan *plan,
+			const struct npu_task *task);
+
+/* The axis of a pooling from memory: its rows. */
+struct npu_axis npu_pool_rows(const struct npu_net *net, const struct npu_layer *layer);
 
 /* memory.c: a place for every value; 0 or -ENOMEM, -EFBIG: larger than a piece of memory. */
 int npu_plan_memory(const struct npu_net *net, struct npu_plan *plan, struct npu_diag *diag);

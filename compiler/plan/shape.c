@@ -134,6 +134,17 @@ bool npu_split_is_single(const struct npu_conv_shape *shape, u32 rows, u32 cols)
 	       (shape->rows.out > 1 || shape->cols.out > 1);
 }
 
+/* The last cut in front of output row @to; 0 where there is none. */
+static u32 cut_before(const struct npu_conv_shape *shape, u32 to)
+{
+	u32 i = shape->cut_count;
+
+	while (i--)
+		if (shape->cut[i] < to)
+			return shape->cut[i];
+	return 0;
+}
+
 /*
  * From the bottom up, because ranges of kernels profit from large pieces at the end.  A first piece
  * of a single atom is given another one where that costs nothing.
@@ -141,7 +152,10 @@ bool npu_split_is_single(const struct npu_conv_shape *shape, u32 rows, u32 cols)
 u32 npu_split_piece(const struct npu_conv_shape *shape, const struct npu_tile *tile, u32 to)
 {
 	u32 from = npu_axis_reach_back(&shape->rows, to, tile->lines);
+	u32 cut = cut_before(shape, to);
 
+	if (cut && cut >= from)
+		return cut;
 	if (from == 1 && to - from >= 3 && npu_split_is_single(shape, 1, tile->cols) &&
 	    !npu_axis_reach_back(&shape->rows, 2, tile->lines))
 		return 2;

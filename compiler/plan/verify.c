@@ -313,6 +313,15 @@ static int check_task(struct check *c, struct left *left, struct cover *conv, st
 	return cover_add(c, to_conv ? conv : out);
 }
 
+static int check_torn(const struct check *c)
+{
+	u32 value = npu_task_torn_value(c->net, c->plan, c->task);
+
+	if (value == NPU_NONE)
+		return 0;
+	return fail(c, "touches rows of %s in two pieces of memory", c->net->value[value].name);
+}
+
 static int check_layer(struct check *c, const struct npu_layer_plan *lp)
 {
 	struct left left = { 0 };
@@ -334,6 +343,8 @@ static int check_layer(struct check *c, const struct npu_layer_plan *lp)
 	for (i = 0; !err && i < lp->task_count; i++) {
 		c->task = &c->plan->task[lp->first_task + i];
 		err = check_task(c, &left, &conv, &out);
+		if (!err)
+			err = check_torn(c);
 		npu_cost_add(&sum, &c->task->cost);
 	}
 	c->task = NULL;
@@ -352,16 +363,80 @@ static int check_layer(struct check *c, const struct npu_layer_plan *lp)
 
 /* ---- memory --------------------------------------------------------------------------- */
 
+/* Bytes [@from, @to) of the arena. */
+struct range {
+	u64 from, to;
+};
+
+static struct range band_range(const struct check *c, u32 value, u32 index)
+{
+	u64 from = c->plan->place[value].band[index].offset;
+
+	return (struct range){ from, from + npu_band_bytes(c->net, c->plan, value, index) };
+}
+
+/* Bands of two values, or of one. */
 static int check_pair(const struct check *c, const struct npu_live *live, u32 a, u32 b)
 {
-	const struct npu_value *x = &c->net->value[a], *y = &c->net->value[b];
-	u64 at = c->plan->offset[a], other = c->plan->offset[b];
+	u32 i, k;
 
 	if (live[a].last < live[b].first || live[b].last < live[a].first)
 		return 0;
-	if (at + x->bytes <= other || other + y->bytes <= at)
-		return 0;
-	return fail(c, "%s and %s are alive together and overlap", x->name, y->name);
+	for (i = 0; i < c->plan->place[a].count; i++)
+		for (k = 0; k < (a == b ? i : c->plan->place[b].count); k++) {
+			struct range x = band_range(c, a, i), y = band_range(c, b, k);
+
+			if (x.from < y.to && y.from < x.to)
+				return fail(c, "%s and %s are alive together and overlap",
+					    c->net->value[a].name, c->net->value[b].name);
+		}
+	return 0;
+}
+
+static int check_place(const struct check *c, u32 value)
+{
+	const struct npu_spans *spans = &c->plan->spans[NPU_REGION_ARENA];
+	const struct npu_place *place = &c->plan->place[value];
+	const struct npu_value *v = &c->net->value[value];
+	u32 i;
+
+	for (i = 0; i < place->count; i++) {
+		const struct npu_band *band = &place->band[i];
+		struct range range = band_range(c, value, i);
+
+		if (i ? band->first <= band[-1].first || band->first >= v->h : band->first)
+			return fail(c, "a band of %s begins at row %u", v->name, band->first);
+		if (v->layout == NPU_FEATURE &&
+		    band->surface_stride <
+			    (u64)npu_band_rows(c->net, c->plan, value, i) * v->line_stride)
+			return fail(c, "surfaces of a band of %s overlap", v->name);
+		if (band->offset % c->net->config->atom || range.to > c->plan->arena_bytes)
+			return fail(c, "%s lies outside of the arena", v->name);
+		if (range.to > range.from &&
+		    npu_span_find(spans, range.from) != npu_span_find(spans, range.to - 1))
+			return fail(c, "%s lies in two pieces of memory", v->name);
+	}
+	return 0;
+}
+
+/* The bands of a part lie in those of the whole. */
+static int check_part(const struct check *c, u32 value)
+{
+	u64 offset;
+	u32 root = npu_value_root(c->net, value, &offset), i;
+	const struct npu_place *part = &c->plan->place[value], *whole = &c->plan->place[root];
+
+	if (part->count != whole->count)
+		return fail(c, "%s is cut in another way than its whole",
+			    c->net->value[value].name);
+	for (i = 0; i < part->count; i++) {
+		struct range in = band_range(c, value, i), around = band_range(c, root, i);
+
+		if (part->band[i].first != whole->band[i].first || in.from < around.from ||
+		    in.to > around.to)
+			return fail(c, "%s lies outside of its whole", c->net->value[value].name);
+	}
+	return 0;
 }
 
 static int check_memory(const struct check *c)
@@ -374,14 +449,12 @@ static int check_memory(const struct check *c)
 	if (live)
 		npu_plan_live(net, c->plan, live);
 	for (i = 0; !err && i < net->value_count; i++) {
-		u64 offset = c->plan->offset[i];
-
+		err = check_place(c, i);
+		if (!err && net->value[i].alias != NPU_NONE)
+			err = check_part(c, i);
 		if (!live[i].used)
 			continue;
-		if (offset % net->config->atom || offset > c->plan->arena_bytes ||
-		    net->value[i].bytes > c->plan->arena_bytes - offset)
-			err = fail(c, "%s lies outside of the arena", net->value[i].name);
-		for (j = 0; !err && j < i; j++)
+		for (j = 0; !err && j <= i; j++)
 			if (live[j].used)
 				err = check_pair(c, live, i, j);
 	}

@@ -182,20 +182,22 @@ static void put_buffer(const struct npu_program *program, FILE *out)
 	fputs("</svg>\n", out);
 }
 
-static void put_value(const struct npu_program *program, u32 value, const struct npu_live *live,
-		      FILE *out)
+static void put_band(const struct npu_program *program, u32 value, u32 index,
+		     const struct npu_live *live, FILE *out)
 {
 	const struct npu_net *net = program->net;
 	const struct npu_plan *plan = program->plan;
 	double step = WIDTH / max(net->layer_count, 1u);
 	double byte = plan->arena_bytes ? ARENA_HEIGHT / (double)plan->arena_bytes : 0;
-	double h = (double)net->value[value].bytes * byte;
+	u64 offset = plan->place[value].band[index].offset;
+	u64 bytes = npu_band_bytes(net, plan, value, index);
+	double h = (double)bytes * byte;
 
-	begin_box("data", live->first * step, ARENA_HEIGHT - (double)plan->offset[value] * byte - h,
+	begin_box("data", live->first * step, ARENA_HEIGHT - (double)offset * byte - h,
 		  (live->last - live->first + 1) * step, h, out);
 	npu_put_xml(net->value[value].name, out);
-	fprintf(out, ": %" PRIu64 " bytes at %" PRIu64 ", layers %u to %u", net->value[value].bytes,
-		plan->offset[value], live->first, live->last);
+	fprintf(out, ": %" PRIu64 " bytes at %" PRIu64 ", layers %u to %u", bytes, offset,
+		live->first, live->last);
 	end_box(out);
 }
 
@@ -204,7 +206,7 @@ static int put_arena(const struct npu_program *program, FILE *out)
 	const struct npu_net *net = program->net;
 	struct npu_arena arena = { 0 };
 	struct npu_live *live = npu_arena_array(&arena, max(net->value_count, 1u), sizeof(*live));
-	u32 i;
+	u32 i, k;
 
 	if (!live)
 		return -ENOMEM;
@@ -217,8 +219,8 @@ static int put_arena(const struct npu_program *program, FILE *out)
 	fprintf(out, "<svg viewBox=\"0 0 %.0f %.0f\" role=\"img\" aria-label=\"arena\">\n", WIDTH,
 		ARENA_HEIGHT);
 	for (i = 0; i < net->value_count; i++)
-		if (live[i].used)
-			put_value(program, i, &live[i], out);
+		for (k = 0; live[i].used && k < program->plan->place[i].count; k++)
+			put_band(program, i, k, &live[i], out);
 	fputs("</svg>\n", out);
 	npu_arena_free(&arena);
 	return 0;

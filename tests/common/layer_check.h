@@ -68,8 +68,8 @@ static inline bool layer_check_spread(struct npu_model *model, struct npu_diag *
 
 	memset(offset, 0xff, net->value_count * sizeof(*offset));
 	for (i = 0; i < net->value_count; i++)
-		if (plan->offset[i] != NPU_NO_OFFSET)
-			plan->offset[i] = layer_check_place(net, offset, i, &end);
+		if (plan->place[i].count)
+			plan->place[i].band[0].offset = layer_check_place(net, offset, i, &end);
 	plan->arena_bytes = end;
 	/* Without a limit of the device the arena is one piece. */
 	plan->spans[NPU_REGION_ARENA].span[0].bytes = end;

@@ -95,12 +95,12 @@ static void count_kinds(const struct npu_plan *plan)
 static void copy_value(u8 *arena, const struct npu_net *net, const struct npu_plan *plan, u32 value,
 		       u8 *bytes, bool into)
 {
-	u64 size = net->value[value].bytes;
+	u64 size = net->value[value].bytes, offset = npu_plan_offset(net, plan, value, 0, 0, 0);
 
 	if (into)
-		memcpy(arena + plan->offset[value], bytes, size);
+		memcpy(arena + offset, bytes, size);
 	else
-		memcpy(bytes, arena + plan->offset[value], size);
+		memcpy(bytes, arena + offset, size);
 }
 
 /* Runs the only chain of a program; the text of what went wrong, or NULL. */

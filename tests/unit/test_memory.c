@@ -159,7 +159,8 @@ static void test_alias(void **unused)
 	add_layer(g, in, NPU_NONE, out);
 	set_ends(g, in, out);
 	plan = plan_of(&g->net);
-	assert_int_equal(plan->offset[part], plan->offset[whole] + 4 * 4 * 8);
+	assert_int_equal(plan->place[part].band[0].offset,
+			 plan->place[whole].band[0].offset + 4 * 4 * 8);
 	npu_plan_free(plan);
 	free(g);
 }
@@ -311,7 +312,7 @@ static void test_verifier_memory(void **unused)
 	add_layer(g, a, in, out);
 	set_ends(g, in, out);
 	plan = plan_of(&g->net);
-	plan->offset[out] = plan->offset[a];
+	plan->place[out].band[0].offset = plan->place[a].band[0].offset;
 	assert_int_equal(npu_plan_verify(&g->net, plan, &diag), -EINVAL);
 	assert_non_null(strstr(diag.text, "overlap"));
 	npu_plan_free(plan);
