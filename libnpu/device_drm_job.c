@@ -183,7 +183,7 @@ static int sync_range(struct npu_drm *drm, const struct npu_buffer *buffer, u32 
 
 /*
  * Before the chain: what it reads has to be in memory, and where it writes no line of the CPU's cache
- * may be written back later.
+ * may be written back later.  One call for both: what lies in between does no harm.
  */
 static int sync_for_device(struct npu_drm *drm, const struct drm_chain *chain,
 			   const struct npu_buffer *region)
@@ -193,12 +193,12 @@ static int sync_for_device(struct npu_drm *drm, const struct drm_chain *chain,
 
 	for (i = 0; i < chain->region_count && !err; i++) {
 		const struct drm_nvdla_chain_region *r = &chain->region[i];
+		u64 start = r->read_end ? r->read_start : r->write_start;
 
-		err = sync_range(drm, &region[i], DRM_NVDLA_BO_SYNC_FOR_DEVICE, r->read_start,
-				 r->read_end);
-		if (!err)
-			err = sync_range(drm, &region[i], DRM_NVDLA_BO_SYNC_FOR_DEVICE,
-					 r->write_start, r->write_end);
+		if (r->write_end)
+			start = min(start, r->write_start);
+		err = sync_range(drm, &region[i], DRM_NVDLA_BO_SYNC_FOR_DEVICE, start,
+				 max(r->read_end, r->write_end));
 	}
 	return err;
 }
