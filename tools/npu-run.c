@@ -233,6 +233,7 @@ struct figure {
 	const char *name; /* JSON */
 	const char *text;
 	uint64_t value;
+	bool measured; /* not by every kind of NPU: left out where it is zero */
 };
 
 #define MAX_FIGURES 32
@@ -248,16 +249,17 @@ static unsigned list_figures(const struct run *run, const struct npu_model_info 
 		{ "npu_us", "  waiting for the NPU, us", s->npu_ns / 1000 },
 		{ "cpu_us", "  operators of the CPU, us", s->cpu_ns / 1000 },
 		{ "convert_us", "  inputs and outputs, us", s->convert_ns / 1000 },
-		{ "cycles", "NPU cycles", s->cycles },
+		{ "busy_us", "  tasks on the NPU, us", s->busy_ns / 1000, true },
+		{ "cycles", "NPU cycles", s->cycles, true },
 		{ "chains", "chains", s->chains },
 		{ "tasks", "tasks", s->tasks },
 		{ "cpu_steps", "CPU operators", s->cpu_steps },
 		{ "dram_bytes", "DRAM bytes",
-		  s->feature_bytes + s->weight_bytes + s->operand_bytes + s->output_bytes },
-		{ "feature_bytes", "  features", s->feature_bytes },
-		{ "weight_bytes", "  weights", s->weight_bytes },
-		{ "operand_bytes", "  operands", s->operand_bytes },
-		{ "output_bytes", "  outputs", s->output_bytes },
+		  s->feature_bytes + s->weight_bytes + s->operand_bytes + s->output_bytes, true },
+		{ "feature_bytes", "  features", s->feature_bytes, true },
+		{ "weight_bytes", "  weights", s->weight_bytes, true },
+		{ "operand_bytes", "  operands", s->operand_bytes, true },
+		{ "output_bytes", "  outputs", s->output_bytes, true },
 		{ "register_writes", "register writes", s->register_writes },
 		{ "plan_banks", "banks planned for", s->plan_banks },
 		{ "used_banks", "banks used", model->used_banks },
@@ -269,8 +271,12 @@ static unsigned list_figures(const struct run *run, const struct npu_model_info 
 		{ "packed_weight_bytes", "packed weights, bytes", model->weight_bytes },
 	};
 
-	memcpy(figure, all, sizeof(all));
-	return sizeof(all) / sizeof(all[0]);
+	unsigned i, count = 0;
+
+	for (i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		if (all[i].value || !all[i].measured)
+			figure[count++] = all[i];
+	return count;
 }
 
 static void print_stats(const struct run *run, const struct npu_model_info *model)
