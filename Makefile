@@ -5,6 +5,7 @@
 #   make [V=1] [CC=clang] [SANITIZE=address,undefined] [WERROR=0] [O=build]
 #   make demo | check | check-vm | check-vm-debug | check-vm-long | bench | fuzz [FUZZ_SECONDS=60] [FUZZ_RUNS=-1]
 #   make install | uninstall [DESTDIR=] [PREFIX=/usr/local] [LIBDIR=]
+#   make modules | modules_install | dkms-source [KDIR=] [INSTALL_MOD_PATH=]
 #   make deps | format | format-check | clean
 #   make ynl-regen | ynl-check [NPU_KERNEL_SOURCE=DIR]
 
@@ -16,6 +17,8 @@ SANITIZE ?=
 PREFIX ?= /usr/local
 LIBDIR ?= $(PREFIX)/lib
 MANDIR ?= $(PREFIX)/share/man
+KDIR ?= /lib/modules/$(shell uname -r)/build
+UDEVDIR ?= /usr/lib/udev/rules.d
 FUZZ_SECONDS ?= 60
 FUZZ_RUNS ?= -1
 
@@ -26,7 +29,7 @@ all:
 # ---- what the build needs ---------------------------------------------------
 
 deps_packages := json-c libpng libjpeg libdrm libnl-3.0 libnl-genl-3.0
-without_deps := deps format format-check ynl-regen ynl-check clean uninstall
+without_deps := deps format format-check ynl-regen ynl-check clean uninstall modules modules_install dkms-source
 ifneq ($(filter-out $(without_deps),$(or $(MAKECMDGOALS),all)),)
 ifneq ($(shell pkg-config --exists $(deps_packages) 2>/dev/null && echo there),there)
 $(error pkg-config does not find all of: $(deps_packages). Run: make deps)
@@ -209,6 +212,24 @@ uninstall:
 deps:
 	$(Q)./setup
 
+# ---- the kernel module: built in a copy, so that the tree stays clean -------------------
+
+module_dir = $(abspath $(O))/module
+module_src := Kbuild driver uapi
+dkms_dir = $(DESTDIR)/usr/src/nvdla-$(VERSION)
+kbuild = $(MAKE) -C $(KDIR) M=$(module_dir) O=
+
+modules:
+	$(Q)mkdir -p $(module_dir) && cp -pR $(module_src) $(module_dir)/
+	$(Q)$(kbuild) modules
+modules_install: modules
+	$(Q)$(kbuild) modules_install
+	install -D -m 644 driver/udev/60-nvdla.rules $(DESTDIR)$(UDEVDIR)/60-nvdla.rules
+dkms-source:
+	install -d $(dkms_dir)
+	cp -pR $(module_src) $(dkms_dir)/
+	sed 's|@VERSION@|$(VERSION)|' driver/dkms.conf.in > $(dkms_dir)/dkms.conf
+
 # What the kernel's generator makes of the netlink family's specification: committed, and never changed by hand.
 generated_src := uapi/linux/nvdla_netlink.h driver/nvdla_netlink_gen.h driver/nvdla_netlink_gen.c
 ynl-regen:
@@ -224,7 +245,7 @@ format-check:
 clean:
 	rm -rf $(O)
 
-.PHONY: ynl-regen ynl-check all tests benches fuzzers demo check bench fuzz install uninstall deps format format-check clean FORCE
+.PHONY: modules modules_install dkms-source ynl-regen ynl-check all tests benches fuzzers demo check bench fuzz install uninstall deps format format-check clean FORCE
 .SECONDARY:
 .DELETE_ON_ERROR:
 -include $(shell find $(O)/obj -name '*.d' 2>/dev/null)

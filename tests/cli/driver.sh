@@ -1,0 +1,26 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# What packagers of the kernel module get: the DKMS source tree is complete and says what it is.
+# shellcheck source=tests/cli/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+exits 0 'make dkms-source' make O="$O" DESTDIR="$tmp/root" dkms-source
+src=$(echo "$tmp"/root/usr/src/nvdla-*)
+for name in $(sed -n 's/^[[:space:]]\{1,\}\(nvdla_[a-z_]*\)\.o.*/\1/p' Kbuild); do
+	[ -e "$src/driver/$name.c" ]
+	result $? "source of $name.o"
+done
+for file in driver/hw/nvdla_validate.c uapi/drm/nvdla_accel.h uapi/linux/nvdla_netlink.h Kbuild; do
+	[ -e "$src/$file" ]
+	result $? "$file"
+done
+
+# dkms reads the file as bash does.
+# shellcheck disable=SC2016 # for the inner shell
+version=$(bash -c '. "$1" && echo "$PACKAGE_NAME-$PACKAGE_VERSION"' - "$src/dkms.conf")
+[ "$version" = "$(basename "$src")" ]
+result $? "dkms.conf names $(basename "$src")"
+
+grep -q '^SUBSYSTEM=="accel".*GROUP="render"' driver/udev/60-nvdla.rules
+result $? 'the udev rule gives nodes to a group'
+finish
