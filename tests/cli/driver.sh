@@ -6,10 +6,11 @@
 
 exits 0 'make dkms-source' make O="$O" DESTDIR="$tmp/root" dkms-source
 src=$(echo "$tmp"/root/usr/src/nvdla-*)
-for name in $(sed -n 's/^[[:space:]]\{1,\}\(nvdla_[a-z_]*\)\.o.*/\1/p' Kbuild); do
+sed -n 's/^[[:space:]]\{1,\}\(nvdla_[a-z_]*\)\.o.*/\1/p' Kbuild >"$tmp/objects"
+while read -r name; do
 	[ -e "$src/driver/$name.c" ]
 	result $? "source of $name.o"
-done
+done <"$tmp/objects"
 for file in driver/hw/nvdla_validate.c uapi/drm/nvdla_accel.h uapi/linux/nvdla_netlink.h Kbuild; do
 	[ -e "$src/$file" ]
 	result $? "$file"
