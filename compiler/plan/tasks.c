@@ -43,12 +43,10 @@ static void link_data(const struct npu_conv_shape *shape, struct npu_task *a, st
 		b->in_rows = 0;
 		return;
 	}
-	/* Only lines at the end can stay, and at least one new line has to follow. */
-	if (b_first < a_first || b_first >= a_end || b_end <= a_end)
+	/* Only lines at the end can stay, at least one is released, and a new one has to follow. */
+	if (b_first <= a_first || b_first >= a_end || b_end <= a_end)
 		return;
 	a->rls_slices = b_first - a_first;
-	if (!a->rls_slices)
-		return;
 	b->data_reuse = true;
 	b->kept_rows = a_end - b_first;
 	b->in_rows -= b->kept_rows;
