@@ -209,11 +209,13 @@ static void begin_wait(struct nvdla_sched *sched, const struct nvdla_job *job, u
 	sched->deadline = jiffies + job->timeout;
 }
 
-static void task_enabled(struct nvdla_device *nvdla, struct nvdla_job *job, u32 task)
+static void task_enabled(struct nvdla_device *nvdla, const struct nvdla_segment *hw, u32 task)
 {
+	struct nvdla_job_segment *segment = hw->owner;
+	struct nvdla_job *job = segment->job;
 	u64 now = ktime_get_ns();
 
-	trace_nvdla_task_start(job, task);
+	trace_nvdla_task_start(job, hw->first, task);
 	if (!job->stat.start_ns)
 		job->stat.start_ns = now;
 	if (nvdla_hw_running(&nvdla->hw) == 1)
@@ -242,7 +244,7 @@ static void task_done(struct nvdla_device *nvdla, struct nvdla_segment *hw, u32 
 	u64 now = ktime_get_ns();
 	u64 busy = now - nvdla->sched.busy_since;
 
-	trace_nvdla_task_done(job, task);
+	trace_nvdla_task_done(job, hw->first, task);
 	job->stat.tasks++;
 	job->stat.end_ns = now;
 	job->stat.busy_ns += busy;
@@ -262,10 +264,9 @@ void nvdla_sched_event(struct nvdla_hw *hw, struct nvdla_segment *segment, u32 t
 		       enum nvdla_sequence_event event)
 {
 	struct nvdla_device *nvdla = container_of(hw, struct nvdla_device, hw);
-	struct nvdla_job_segment *owner = segment->owner;
 
 	if (event == NVDLA_SEQ_TASK_ENABLED)
-		task_enabled(nvdla, owner->job, task);
+		task_enabled(nvdla, segment, task);
 	else
 		task_done(nvdla, segment, task);
 }

@@ -35,30 +35,33 @@ TRACE_EVENT(nvdla_submit,
 		      __entry->segments, __entry->banks));
 
 DECLARE_EVENT_CLASS(nvdla_task,
-		    TP_PROTO(const struct nvdla_job *job, u32 task),
-		    TP_ARGS(job, task),
+		    TP_PROTO(const struct nvdla_job *job, u32 segment, u32 task),
+		    TP_ARGS(job, segment, task),
 		    TP_STRUCT__entry(__string(dev, dev_name(job->nvdla->dev))
 				     __field(u64, client)
 				     __field(u64, run)
+				     __field(u32, segment)
 				     __field(u32, task)
 				     __field(u32, label)),
 		    TP_fast_assign(__assign_str(dev);
 				   __entry->client = job->client->id;
 				   __entry->run = job->run;
+				   __entry->segment = segment;
 				   __entry->task = task;
 				   __entry->label = job->kchain->chain.task[task].label;),
-		    TP_printk("dev=%s client=%llu job=%llu task=%u label=%u", __get_str(dev),
-			      __entry->client, __entry->run, __entry->task, __entry->label));
+		    TP_printk("dev=%s client=%llu job=%llu segment=%u task=%u label=%u",
+			      __get_str(dev), __entry->client, __entry->run, __entry->segment,
+			      __entry->task, __entry->label));
 
-/* A task is handed to the hardware; it starts when its units are free. */
+/* A task is handed to the hardware and starts when its units are free; segment: its first task. */
 DEFINE_EVENT(nvdla_task, nvdla_task_start,
-	     TP_PROTO(const struct nvdla_job *job, u32 task),
-	     TP_ARGS(job, task));
+	     TP_PROTO(const struct nvdla_job *job, u32 segment, u32 task),
+	     TP_ARGS(job, segment, task));
 
 /* A task is done. */
 DEFINE_EVENT(nvdla_task, nvdla_task_done,
-	     TP_PROTO(const struct nvdla_job *job, u32 task),
-	     TP_ARGS(job, task));
+	     TP_PROTO(const struct nvdla_job *job, u32 segment, u32 task),
+	     TP_ARGS(job, segment, task));
 
 /* A job is done, well or not; its fence signals next. */
 TRACE_EVENT(nvdla_job_done,
