@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "lib.h"
+#include "trace.h"
 
 static int context(int fd, u32 op, u64 *value)
 {
@@ -65,26 +66,25 @@ static void check_values(void)
 	close(fd);
 }
 
-/* Tasks of others that began between a job's submission and its own first task. */
+/* Tasks of others that begin between a job's submission and its own first task. */
 static void check_wait(u64 low, u64 high)
 {
 	static const struct guest_work_shape many = { .tasks = 30 }, one = { .tasks = 1 };
-	enum { TASK_MS = 60, TRIES = 3 };
+	enum { TASK_MS = 30, TRIES = 4 };
 	int background = guest_open(), urgent = guest_open();
+	struct trace_event *events;
+	struct trace_wait worst;
+	u32 i, right = 0;
 	struct guest_work work[2], quick;
-	const struct drm_nvdla_job_result *r;
-	u32 i, worst = 0, right = 0;
+	size_t count;
 
 	NEED(!set_priority(background, low) && !set_priority(urgent, high), "priorities are set");
 	for (i = 0; i < 2; i++)
 		guest_work_new(background, &many, &work[i]);
 	guest_work_new(urgent, &one, &quick);
 	tap(work[0].segments == many.tasks, "thirty tasks are %u segments", work[0].segments);
-	r = quick.result.data;
+	NEED(guest_trace_begin(getpid()), "the tracepoints are on");
 	for (i = 0; i < TRIES; i++) {
-		u64 submitted;
-		u32 waited;
-
 		guest_work_fill(&work[0], i);
 		guest_work_fill(&work[1], i);
 		guest_work_fill(&quick, i);
@@ -92,22 +92,19 @@ static void check_wait(u64 low, u64 high)
 		NEED(!guest_work_submit(&work[0]) && !guest_work_submit(&work[1]),
 		     "background work is accepted");
 		guest_sleep_ms(TASK_MS * 2 + TASK_MS / 2 + i * 7);
-		submitted = guest_now_ns();
 		NEED(!guest_work_submit(&quick), "urgent work is accepted");
 		right += !guest_work_wait(&quick, 20000) && guest_work_right(&quick);
 		guest_fault(NVDLA_PCI_FAULT_NONE, 0);
-		/* Whole tasks that fit into the time; half a task is for the machine's own delays. */
-		waited = (u32)((r->start_ns - submitted + TASK_MS * 500000ull) /
-			       (TASK_MS * 1000000ull));
-		printf("# waited %llu us, %u tasks\n",
-		       (unsigned long long)(r->start_ns - submitted) / 1000, waited);
-		worst = max(worst, waited);
 		right += !guest_work_wait(&work[0], 20000) && guest_work_right(&work[0]);
 		right += !guest_work_wait(&work[1], 20000) && guest_work_right(&work[1]);
 	}
+	count = guest_trace_end(&events);
+	worst = guest_trace_wait(events, count, (u64)guest_fdinfo(urgent, "drm-client-id"));
+	free(events);
 	tap(right == 3 * TRIES, "all results are right");
-	tap(worst <= 2, "priority %llu waits for at most two tasks of priority %llu: %u",
-	    (unsigned long long)high, (unsigned long long)low, worst);
+	tap(worst.tasks <= 2 && worst.submissions == TRIES,
+	    "priority %llu waits for at most two tasks of priority %llu: %u",
+	    (unsigned long long)high, (unsigned long long)low, worst.tasks);
 	for (i = 0; i < 2; i++)
 		guest_work_free(&work[i]);
 	guest_work_free(&quick);

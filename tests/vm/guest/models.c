@@ -3,7 +3,7 @@
  * Real networks through libnpu and the kernel while the budget changes: halved, restored, reserved by
  * a second process that is then killed.  Outputs are those of the simulated device, bit for bit.
  *
- *	models [RUNS]	inferences of each model; default: 50 of MNIST, 2 of each larger one
+ *	models [RUNS [MODEL]]	inferences of each model; default: 50 of MNIST, 2 of each larger one
  *
  * vm-test: kernel=all config=all timeout=400 file=models/tflite,models/golden/tflite
  */
@@ -123,15 +123,19 @@ int main(int argc, char **argv)
 	static const enum change all[] = { NOTHING, HALVE, RESTORE, RESERVE, KILL };
 	static const enum change halve[] = { NOTHING, HALVE };
 	u32 runs = argc > 1 ? (u32)atoi(argv[1]) : 0;
+	const char *only = argc > 2 ? argv[2] : NULL;
 	size_t i;
 
 	setenv("NPU_SIM_DIR", "-", 1);
 	if (!shared_there())
 		return 0;
-	check_model(pair_model("tvm_mnist_int8"), runs ? runs : 50, all, ARRAY_SIZE(all));
-	for (i = 0; i < SHARED_MODEL_COUNT; i++)
-		if (strcmp(shared_models[i].name, "tvm_mnist_int8"))
-			check_model(&shared_models[i], runs ? runs : 2, runs > 4 ? all : halve,
-				    runs > 4 ? ARRAY_SIZE(all) : ARRAY_SIZE(halve));
+	for (i = 0; i < SHARED_MODEL_COUNT; i++) {
+		bool mnist = !strcmp(shared_models[i].name, "tvm_mnist_int8");
+		u32 n = runs ? runs : mnist ? 50 : 2;
+
+		if (!only || !strcmp(only, shared_models[i].name))
+			check_model(&shared_models[i], n, n > 4 ? all : halve,
+				    n > 4 ? ARRAY_SIZE(all) : ARRAY_SIZE(halve));
+	}
 	return tap_end();
 }

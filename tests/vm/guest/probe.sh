@@ -71,6 +71,8 @@ wait $user 2>/dev/null
 # Suspend to idle, as far as the devices.
 if [ -e /sys/power/pm_test ]; then
 	echo devices > /sys/power/pm_test
+	# It waits so long in a loop, which an emulated processor takes for a lockup.
+	echo 1 > /sys/module/suspend/parameters/pm_test_delay
 	slept=no
 	if echo freeze > /sys/power/state; then
 		slept=yes

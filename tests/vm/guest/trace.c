@@ -52,6 +52,7 @@ static bool parse(const char *line, struct trace_event *event)
 			.kind = names[i].kind,
 			.client = field(at, " client="),
 			.job = field(at, " job="),
+			.segment = (u32)field(at, " segment="),
 			.task = (u32)field(at, " task="),
 		};
 		return true;
@@ -79,21 +80,28 @@ size_t guest_trace_end(struct trace_event **events)
 	return count;
 }
 
-/* Tasks of others from the sleep behind the submission at @i to its first task; ~0: it never began. */
-static u32 wait_of(const struct trace_event *events, size_t count, size_t i)
+/*
+ * What others had from the sleep behind the submission at @i to its first task.  False where it never
+ * began.
+ */
+static bool wait_of(const struct trace_event *events, size_t count, size_t i,
+		    struct trace_wait *wait)
 {
-	u64 client = events[i].client, job = events[i].job;
+	const struct trace_event *own = &events[i], *last = NULL, *e;
 	bool asleep = false;
-	u32 waited = 0;
 
-	for (; i < count; i++) {
-		if (events[i].kind == TRACE_START && events[i].client == client &&
-		    events[i].job == job)
-			return waited;
-		asleep = asleep || events[i].kind == TRACE_SLEEP;
-		waited += asleep && events[i].kind == TRACE_START && events[i].client != client;
+	for (e = own; e < events + count; e++) {
+		if (e->kind == TRACE_START && e->client == own->client && e->job == own->job)
+			return true;
+		asleep = asleep || e->kind == TRACE_SLEEP;
+		if (!asleep || e->kind != TRACE_DONE || e->client == own->client)
+			continue;
+		wait->tasks++;
+		if (!last || last->job != e->job || last->segment != e->segment)
+			wait->segments++;
+		last = e;
 	}
-	return ~0u;
+	return false;
 }
 
 /* Has the client another job that is not done when it submits the one at @i? */
@@ -110,21 +118,20 @@ static bool has_another(const struct trace_event *events, size_t i)
 	return open > 0;
 }
 
-u32 guest_trace_wait(const struct trace_event *events, size_t count, u64 client, u32 *jobs)
+struct trace_wait guest_trace_wait(const struct trace_event *events, size_t count, u64 client)
 {
-	u32 worst = 0, waited;
+	struct trace_wait worst = { 0 };
 	size_t i;
 
-	*jobs = 0;
 	for (i = 0; i < count; i++) {
+		struct trace_wait wait = { 0 };
+
 		if (events[i].kind != TRACE_SUBMIT || events[i].client != client ||
-		    has_another(events, i))
+		    has_another(events, i) || !wait_of(events, count, i, &wait))
 			continue;
-		waited = wait_of(events, count, i);
-		if (waited == ~0u)
-			continue;
-		worst = max(worst, waited);
-		++*jobs;
+		worst.submissions++;
+		worst.segments = max(worst.segments, wait.segments);
+		worst.tasks = max(worst.tasks, wait.tasks);
 	}
 	return worst;
 }

@@ -13,7 +13,7 @@ enum trace_kind { TRACE_SUBMIT, TRACE_START, TRACE_DONE, TRACE_JOB_DONE, TRACE_S
 struct trace_event {
 	enum trace_kind kind;
 	u64 client, job;
-	u32 task;
+	u32 segment, task;
 };
 
 /* Begins to record, also when process @pid sleeps; false where the driver has no tracepoints. */
@@ -22,12 +22,19 @@ bool guest_trace_begin(s32 pid);
 /* Ends; *@events, to be freed, receives @return of them in their order. */
 size_t guest_trace_end(struct trace_event **events);
 
-/*
- * How many tasks of other clients were handed to the NPU between a submission of @client and the first
- * task of it, at the most.  It counts from the moment when the client sleeps: on an emulated machine
- * a process may be held up anywhere, also before the scheduler knows of its job.  @jobs: receives how
- * many submissions were looked at.
+/**
+ * struct trace_wait - what submissions of one client waited for, at the most
+ * @submissions: that were looked at: those of which the client had no other job in flight
+ * @tasks: of other clients that end between a submission and its first task
+ * @segments: that these belong to
+ *
+ * It counts from the moment when the client sleeps: on an emulated machine a process may be held up
+ * anywhere, also before the scheduler knows of its job.
  */
-u32 guest_trace_wait(const struct trace_event *events, size_t count, u64 client, u32 *jobs);
+struct trace_wait {
+	u32 submissions, segments, tasks;
+};
+
+struct trace_wait guest_trace_wait(const struct trace_event *events, size_t count, u64 client);
 
 #endif /* GUEST_TRACE_H */

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: MIT
+# vm-test: module=no kernel=all timeout=300 program=tests/vm/guest/context,tests/vm/guest/submit
+# The module comes and goes, idle and under load: nothing is left behind, and the last one works.
+# shellcheck disable=SC2317 # check calls them
+n=0 bad=0
+
+# check WHAT COMMAND...: one TAP line.
+check()
+{
+	what=$1
+	shift
+	n=$((n + 1))
+	if "$@" >out 2>&1; then
+		echo "ok $n - $what"
+	else
+		echo "not ok $n - $what"
+		sed 's/^/# /' out
+		bad=1
+	fi
+}
+
+load()
+{
+	while read -r module; do
+		[ -d "/sys/module/$(echo "${module%.ko}" | tr - _)" ] || insmod "/vm/module/$module" || return
+	done </vm/modules
+}
+
+twenty_times()
+{
+	round=0
+	while [ "$round" -lt 20 ]; do
+		round=$((round + 1))
+		load && [ -c /dev/accel/accel0 ] && rmmod nvdla && [ ! -e /dev/accel/accel0 ] || return
+	done
+}
+
+# Somebody works all the time, with errors when the device is away.
+work()
+{
+	while [ ! -e stop ]; do
+		submit >/dev/null 2>&1
+	done
+}
+
+rebind()
+{
+	round=0
+	while [ "$round" -lt 12 ]; do
+		round=$((round + 1))
+		echo "$pci" >/sys/bus/pci/drivers/nvdla/unbind || return
+		echo "$pci" >/sys/bus/pci/drivers/nvdla/bind || return
+		usleep $((round * 40000))
+	done
+}
+
+# What the kernel's slab holds in caches of ours, and files under debugfs and tracefs.
+remains()
+{
+	ls -d /sys/kernel/debug/accel/0000:* /sys/bus/pci/drivers/nvdla /sys/module/nvdla \
+		/sys/kernel/tracing/events/nvdla 2>/dev/null
+}
+
+check 'loaded and unloaded twenty times' twenty_times
+check 'nothing is left of it' test -z "$(remains)"
+check 'loaded' load
+pci=$(basename /sys/bus/pci/drivers/nvdla/0000:*)
+work &
+worker=$!
+check 'unbound and bound twelve times under load' rebind
+touch stop
+wait $worker
+check 'afterwards all works' submit
+check 'with priorities, too' context
+check 'unloaded' rmmod nvdla
+check 'nothing is left of it' test -z "$(remains)"
+exit $bad
