@@ -21,7 +21,7 @@ static const char usage[] =
 	"run     play one script, compare its dumps with the files of expected contents beside "
 	"it,\n"
 	"        or store them in DIR\n"
-	"serve   be the PCI device of a virtual machine; npusim serve --help tells more\n"
+	"serve   be the PCI device of a virtual machine, see below\n"
 	"\n"
 	"  -c, --config NAME   configuration: nv_small, nv_small_256, nv_small_256_full,\n"
 	"                      nv_medium_512, nv_medium_1024_full, nv_large\n"
@@ -88,7 +88,7 @@ int main(int argc, char **argv)
 			options.keep = optarg;
 			break;
 		case 'h':
-			fputs(usage, stdout);
+			printf("%s\n%s", usage, serve_usage);
 			return finish(EXIT_PASS);
 		case 'V':
 			printf("npusim %s\n", NPU_VERSION);

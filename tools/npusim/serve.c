@@ -17,7 +17,7 @@
 
 #define PROGRAM "npusim serve"
 
-static const char usage[] =
+const char serve_usage[] =
 	"usage: npusim serve --config NAME --socket PATH [--control PATH] [--msix] [--once]\n"
 	"                    [--fault KIND[=ARG]] [--read-latency N] [--gated]\n"
 	"\n"
@@ -372,7 +372,7 @@ int serve_main(int argc, char **argv)
 
 	while ((option = getopt_long(argc, argv, "c:s:C:m1f:r:gh", longs, NULL)) >= 0) {
 		if (option == 'h') {
-			fputs(usage, stdout);
+			fputs(serve_usage, stdout);
 			return fflush(stdout) ? TOOL_FAILED : TOOL_OK;
 		}
 		if (!parse_option(option, optarg, &args))
