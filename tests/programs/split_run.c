@@ -4,7 +4,8 @@
  * split, and moves exactly the bytes that its plan says.
  *
  * Configurations with tiny banks make small layers need every kind of split.  The
- * layer in one piece, with banks of the real size, says what is right.
+ * layer in one piece, with banks of the real size, says what is right.  Each split runs
+ * with memory in one piece and in small ones, where values lie in bands.
  *
  *	split_run [LAYERS [SEED]]
  */
@@ -15,16 +16,38 @@
 
 #define ARENA_BASE 0x80000000ull
 #define ARENA_BYTES (1u << 20)
-#define REGIONS 2
+#define PAGE 4096u
 
 static u32 passed, failed;
 
 /* How often each kind of split ran. */
-enum kind { WHOLE, RESIDENT, STREAMED, CARRIED, RANGES, COLUMNS, SINGLES, POOLED, HALO, KINDS };
+enum kind {
+	WHOLE,
+	RESIDENT,
+	STREAMED,
+	CARRIED,
+	RANGES,
+	COLUMNS,
+	SINGLES,
+	POOLED,
+	HALO,
+	BANDS,
+	HALO_BANDS,
+	KINDS
+};
 
 static const char *const kind_names[KINDS] = {
-	"one pass", "weights stay", "weights streamed",	  "some weights stay", "kernel ranges",
-	"columns",  "single atoms", "pooling on the fly", "lines kept",
+	"one pass",
+	"weights stay",
+	"weights streamed",
+	"some weights stay",
+	"kernel ranges",
+	"columns",
+	"single atoms",
+	"pooling on the fly",
+	"lines kept",
+	"values in bands",
+	"input in bands, lines kept",
 };
 
 static u32 seen[KINDS];
@@ -67,7 +90,7 @@ static bool fill_weights(struct npu_net *net, u32 *state)
 	return true;
 }
 
-static void count_kinds(const struct npu_plan *plan)
+static void count_kinds(const struct npu_net *net, const struct npu_plan *plan)
 {
 	const struct npu_layer_plan *lp = &plan->layer[0];
 	bool some = false, singles = false, halo = false;
@@ -89,18 +112,34 @@ static void count_kinds(const struct npu_plan *plan)
 	seen[SINGLES] += singles;
 	seen[POOLED] += plan->task[0].pooled;
 	seen[HALO] += halo;
+	seen[BANDS] += plan->cut_values > 0;
+	seen[HALO_BANDS] += halo && plan->place[net->layer[0].input].count > 1;
 }
 
-/* Where input and output lie, as lines of elements: plans may place them differently. */
+/* Input and output, line by line: plans may place them differently, and cut them. */
 static void copy_value(u8 *arena, const struct npu_net *net, const struct npu_plan *plan, u32 value,
 		       u8 *bytes, bool into)
 {
-	u64 size = net->value[value].bytes, offset = npu_plan_offset(net, plan, value, 0, 0, 0);
+	const struct npu_value *v = &net->value[value];
+	u32 c, y;
 
-	if (into)
-		memcpy(arena + offset, bytes, size);
-	else
-		memcpy(bytes, arena + offset, size);
+	for (c = 0; c < v->c; c += net->config->atom)
+		for (y = 0; y < v->h; y++, bytes += v->line_stride) {
+			u8 *line = arena + npu_plan_offset(net, plan, value, y, 0, c);
+
+			if (into)
+				memcpy(line, bytes, v->line_stride);
+			else
+				memcpy(bytes, line, v->line_stride);
+		}
+}
+
+/* The regions lie in the device's memory one behind the other. */
+static u64 binding_base(const struct npu_plan *plan, const struct npu_binding *binding)
+{
+	u64 start = plan->spans[binding->region].span[binding->span].start;
+
+	return ARENA_BASE + start + (binding->region == NPU_REGION_WEIGHTS ? ARENA_BYTES : 0);
 }
 
 /* Runs the only chain of a program; the text of what went wrong, or NULL. */
@@ -110,14 +149,17 @@ static const char *run_program(struct npu_program *program, u8 *input, u8 *outpu
 	static char text[256];
 	const struct npu_net *net = program->net;
 	const struct npu_step *step = &program->step[0];
-	u64 base[REGIONS] = { ARENA_BASE + ARENA_BYTES, ARENA_BASE };
+	u64 base[NVDLA_CHAIN_MAX_REGIONS];
 	struct nvdla_chain_error error;
 	struct chain_device dev;
 	struct nvdla_chain chain;
 	size_t storage_bytes = nvdla_chain_storage_bytes(step->stream, step->stream_bytes);
 	void *storage = calloc(1, storage_bytes + 1);
+	u32 i;
 	int err;
 
+	for (i = 0; i < step->binding_count; i++)
+		base[i] = binding_base(program->plan, &step->binding[i]);
 	text[0] = 0;
 	if (!storage || program->plan->arena_bytes > ARENA_BYTES)
 		return "out of memory";
@@ -163,8 +205,12 @@ static const char *compare_bytes(const struct npu_plan *plan, const struct npusi
 	return text;
 }
 
-/* Plans, emits and runs for one number of banks; false where there is no legal split. */
-static bool run_budget(struct npu_net *net, u32 banks, u8 *input, u8 *output, const char **wrong)
+/*
+ * Plans, emits and runs for one number of banks and one size of pieces of memory; false where there is
+ * no legal split, or something that no such pieces hold.
+ */
+static bool run_budget(struct npu_net *net, u32 banks, u64 region_bytes, u8 *input, u8 *output,
+		       const char **wrong)
 {
 	struct npu_program program = { .net = net };
 	struct npu_budget budget = npu_budget_full(net->config);
@@ -174,12 +220,19 @@ static bool run_budget(struct npu_net *net, u32 banks, u8 *input, u8 *output, co
 	int err;
 
 	budget.banks = banks;
+	budget.region_bytes = region_bytes;
 	*wrong = NULL;
 	err = npu_plan_net(net, &budget, &program.plan, &diag);
-	if (err == -ENOSPC)
+	if (err == -ENOSPC || (err == -EFBIG && region_bytes))
 		return false;
 	if (!err)
+		err = npu_plan_verify(net, program.plan, &diag);
+	if (!err)
 		err = npu_emit(&program, &diag);
+	if (err == -EFBIG && region_bytes) {
+		npu_plan_free(program.plan);
+		return false;
+	}
 	if (err) {
 		snprintf(text, sizeof(text), "%s", diag.text);
 		*wrong = text;
@@ -187,13 +240,31 @@ static bool run_budget(struct npu_net *net, u32 banks, u8 *input, u8 *output, co
 		*wrong = run_program(&program, input, output, &counters);
 		if (!*wrong)
 			*wrong = compare_bytes(program.plan, &counters);
-		count_kinds(program.plan);
+		count_kinds(net, program.plan);
 	}
 	while (program.step_count)
 		free(program.step[--program.step_count].stream);
 	free(program.step);
 	npu_plan_free(program.plan);
 	return true;
+}
+
+/* Memory in one piece, then in small ones; what went wrong, or NULL. */
+static const char *run_pieces(struct npu_net *net, u32 banks, u8 *input, u8 *output,
+			      const u8 *right, const char *text)
+{
+	u64 size = net->value[net->layer[0].output].bytes;
+	const char *wrong = NULL;
+	u32 pages;
+
+	for (pages = 0; pages <= 1 && !wrong; pages++) {
+		if (!run_budget(net, banks, (u64)pages * PAGE, input, output, &wrong))
+			continue;
+		if (!wrong && memcmp(output, right, size))
+			wrong = "other bytes than in one piece";
+		report(!wrong, text, wrong ? wrong : "");
+	}
+	return wrong;
 }
 
 static void run_layer(const struct layer_numbers *n, const struct nvdla_config *real, u32 *state)
@@ -221,16 +292,11 @@ static void run_layer(const struct layer_numbers *n, const struct nvdla_config *
 	layer_text(n, numbers, sizeof(numbers));
 	snprintf(text, sizeof(text), "# %s, %u entries in a bank\n%s", real->name, tiny.entries,
 		 numbers);
-	if (run_budget(net, real->banks, input, right, &wrong)) {
+	if (run_budget(net, real->banks, 0, input, right, &wrong)) {
 		report(!wrong, text, wrong ? wrong : "");
 		net->config = &tiny;
-		for (banks = 2; banks <= tiny.banks && !wrong; banks++) {
-			if (!run_budget(net, banks, input, output, &wrong))
-				continue;
-			if (!wrong && memcmp(output, right, size))
-				wrong = "other bytes than in one piece";
-			report(!wrong, text, wrong ? wrong : "");
-		}
+		for (banks = 2; banks <= tiny.banks && !wrong; banks++)
+			wrong = run_pieces(net, banks, input, output, right, text);
 	}
 	npu_net_free(net);
 	free(input);
@@ -242,7 +308,7 @@ static void random_layer(u32 *state, const struct nvdla_config *cfg, struct laye
 {
 	*n = (struct layer_numbers){
 		.c = random_between(state, 1, 3 * cfg->atom),
-		.h = random_between(state, 1, 12),
+		.h = random_between(state, 1, next_random(state, 5) ? 12 : 40),
 		.w = random_between(state, 1, 12),
 		.k = random_between(state, 1, 6 * cfg->atomic_k),
 		.r = random_between(state, 1, 4),
