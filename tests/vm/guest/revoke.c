@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The device goes while its buffers are mapped, exported, imported: their memory goes too, and who
+ * touches it gets SIGBUS; all of it can be let go in any order afterwards.
+ *
+ * vm-test: kernel=all iommu=both timeout=200
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/udmabuf.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "lib.h"
+
+#define BYTES (256u << 10)
+
+static char slot[64];
+static sigjmp_buf caught;
+
+static void on_bus_error(int number)
+{
+	siglongjmp(caught, number);
+}
+
+/* Is there memory behind an address? */
+static bool touches(volatile u8 *at)
+{
+	struct sigaction action = { .sa_handler = on_bus_error }, before;
+	bool there = false;
+
+	sigaction(SIGBUS, &action, &before);
+	if (!sigsetjmp(caught, 1)) {
+		*at = 1;
+		there = true;
+	}
+	sigaction(SIGBUS, &before, NULL);
+	return there;
+}
+
+/* Everything that can refer to a buffer's memory. */
+struct holder {
+	int fd;
+	struct guest_bo plain, cached, exported;
+	int dmabuf;
+	void *dmabuf_data;
+	int udmabuf;
+	u8 *udmabuf_data;
+	u32 import;
+};
+
+static int export_bo(int fd, u32 handle)
+{
+	struct drm_prime_handle prime = { .handle = handle, .flags = DRM_CLOEXEC | DRM_RDWR };
+	int err = guest_ioctl(fd, DRM_IOCTL_PRIME_HANDLE_TO_FD, &prime);
+
+	return err ? err : prime.fd;
+}
+
+static int udmabuf_new(u8 **data)
+{
+	int mem = memfd_create("revoke", MFD_ALLOW_SEALING);
+	int dev = open("/dev/udmabuf", O_RDWR | O_CLOEXEC), dmabuf;
+	struct udmabuf_create create = { .memfd = (u32)mem, .size = 4096 };
+
+	NEED(dev >= 0 && mem >= 0 && !ftruncate(mem, 4096), "udmabuf is there");
+	*data = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, mem, 0);
+	NEED(*data != MAP_FAILED, "a page is mapped");
+	**data = 1;
+	fcntl(mem, F_ADD_SEALS, F_SEAL_SHRINK);
+	dmabuf = ioctl(dev, UDMABUF_CREATE, &create);
+	close(dev);
+	close(mem);
+	return dmabuf;
+}
+
+static void hold(struct holder *h)
+{
+	struct drm_prime_handle prime = { 0 };
+
+	h->fd = guest_open();
+	NEED(!guest_bo_new(h->fd, BYTES, 0, &h->plain), "a buffer is made");
+	NEED(!guest_bo_new(h->fd, BYTES, DRM_NVDLA_BO_CACHED, &h->cached), "a cached one");
+	NEED(!guest_bo_new(h->fd, BYTES, 0, &h->exported), "one to be exported");
+	h->dmabuf = export_bo(h->fd, h->exported.handle);
+	NEED(h->dmabuf >= 0, "it is exported");
+	h->dmabuf_data = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, h->dmabuf, 0);
+	NEED(h->dmabuf_data != MAP_FAILED, "and mapped through its file");
+	h->udmabuf = udmabuf_new(&h->udmabuf_data);
+	prime.fd = h->udmabuf;
+	NEED(h->udmabuf >= 0 && !guest_ioctl(h->fd, DRM_IOCTL_PRIME_FD_TO_HANDLE, &prime),
+	     "another's is imported");
+	h->import = prime.handle;
+}
+
+static void check_gone(struct holder *h, const char *how)
+{
+	struct drm_nvdla_bo_create create = { .size = 4096 };
+	struct guest_bo again = h->plain;
+	int err;
+
+	tap(!touches(h->plain.data), "%s: a mapped buffer is gone", how);
+	tap(!touches(h->cached.data), "%s: a cached one too", how);
+	tap(!touches(h->exported.data) && !touches(h->dmabuf_data),
+	    "%s: an exported one by both of its mappings", how);
+	tap(touches(h->udmabuf_data), "%s: another's memory is not", how);
+	err = guest_ioctl(h->fd, DRM_IOCTL_NVDLA_BO_CREATE, &create);
+	tap(err == -ENODEV, "%s: no new buffer: %s", how, strerror(-err));
+	err = guest_bo_map(h->fd, &again);
+	tap(err < 0, "%s: no new mapping: %s", how, strerror(-err));
+}
+
+/* @order decides what goes first. */
+static void let_go(struct holder *h, u32 order)
+{
+	u32 i;
+
+	for (i = 0; i < 4; i++) {
+		switch ((i + order) % 4) {
+		case 0:
+			munmap(h->plain.data, BYTES);
+			munmap(h->cached.data, BYTES);
+			munmap(h->exported.data, BYTES);
+			break;
+		case 1:
+			close(h->fd);
+			break;
+		case 2:
+			munmap(h->dmabuf_data, BYTES);
+			close(h->dmabuf);
+			break;
+		default:
+			close(h->udmabuf);
+			munmap(h->udmabuf_data, 4096);
+		}
+	}
+}
+
+static int to_driver(const char *file)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "/sys/bus/pci/drivers/nvdla/%s", file);
+	return guest_file_write(path, slot);
+}
+
+static int remove_device(void)
+{
+	char path[320];
+
+	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/remove", slot);
+	return guest_file_write(path, "1");
+}
+
+static bool works_again(void)
+{
+	static const struct guest_work_shape shape = { .tasks = 2 };
+	struct guest_work work;
+	bool right;
+	int fd;
+
+	guest_sleep_ms(200);
+	fd = guest_open();
+	guest_work_new(fd, &shape, &work);
+	right = guest_work_run(&work, 3);
+	guest_work_free(&work);
+	close(fd);
+	return right;
+}
+
+int main(void)
+{
+	struct holder h;
+	u32 order;
+
+	NEED(guest_pci_path(), "the device is on the bus");
+	snprintf(slot, sizeof(slot), "%s", strrchr(guest_pci_path(), '/') + 1);
+	for (order = 0; order < 4; order++) {
+		hold(&h);
+		NEED(!to_driver("unbind"), "the driver is unbound");
+		check_gone(&h, "unbound");
+		/* Both before and after the driver is back. */
+		if (order & 1)
+			let_go(&h, order);
+		NEED(!to_driver("bind"), "the driver is bound");
+		if (!(order & 1))
+			let_go(&h, order);
+		tap(works_again(), "bound again: jobs are right");
+	}
+	for (order = 0; order < 4; order++) {
+		hold(&h);
+		NEED(!remove_device(), "the device is removed");
+		check_gone(&h, "removed");
+		let_go(&h, order);
+		NEED(!guest_file_write("/sys/bus/pci/rescan", "1"), "the bus is looked at again");
+		tap(works_again(), "found again: jobs are right");
+	}
+	return tap_end();
+}
