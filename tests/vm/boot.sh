@@ -170,12 +170,13 @@ serve_npu()
 	done
 }
 
-# run_machine BOOT SOCKET: the kernel's log goes to console.log, the tests' output to tests.log.
+# run_machine BOOT SOCKET: the kernel's log goes to console.log, the tests' output to tests.log; sets
+# machine, for that is to be stopped when this script is.
 run_machine()
 {
-	local limit seconds machine prefix=$CACHE/trixie options=()
+	local status=0 limit seconds arch prefix=$CACHE/trixie options=()
 	local append="console=ttyS0 panic=-1 oops=panic no_timer_check iomem=relaxed printk.devkmsg=on log_buf_len=4M"
-	machine=$(uname -m)
+	arch=$(uname -m)
 	limit=$(patience 120)
 	while read -r _ seconds _; do
 		limit=$((limit + seconds))
@@ -184,17 +185,34 @@ run_machine()
 		options+=(-device 'intel-iommu,caching-mode=on')
 		append+=" intel_iommu=on iommu.strict=1"
 	fi
+	# shellcheck disable=SC2206 # words: further options, for measurements
+	options+=(${NPU_VM_QEMU:-})
 	# The unpacked one, with its own loader and libraries.
-	QEMU_MODULE_DIR=$prefix/usr/lib/$machine-linux-gnu/qemu timeout -k 5 "$limit" \
-		"$prefix"/lib64/ld-linux-*.so.2 --library-path "$prefix/usr/lib/$machine-linux-gnu" \
-		"$prefix/usr/bin/qemu-system-$machine" -L "$prefix/usr/share/qemu" -L "$prefix/usr/share/seabios" \
+	QEMU_MODULE_DIR=$prefix/usr/lib/$arch-linux-gnu/qemu timeout -k 5 "$limit" \
+		"$prefix"/lib64/ld-linux-*.so.2 --library-path "$prefix/usr/lib/$arch-linux-gnu" \
+		"$prefix/usr/bin/qemu-system-$arch" -L "$prefix/usr/share/qemu" -L "$prefix/usr/share/seabios" \
 		-M q35 -accel "${NPU_VM_ACCEL:-tcg}" -cpu max -smp "$smp" -m "$memory" -nodefaults -display none \
 		-no-reboot -object "memory-backend-memfd,share=on,id=mem,size=${memory}M" -machine memory-backend=mem \
-		-serial "file:$1/console.log" -serial stdio \
+		-serial "file:$1/console.raw" -serial stdio \
 		-kernel "$CACHE/kernel/$kernel/vmlinuz" -initrd "$1/initrd" -append "$append" "${options[@]}" \
 		-device "{\"driver\":\"vfio-user-pci\",\"rombar\":0,\"socket\":{\"type\":\"unix\",\"path\":\"$2\"}}" \
-		</dev/null 2>"$1/qemu.log" | tr -d '\r' | tee "$1/tests.log" | progress
-	[ "${PIPESTATUS[0]}" != 124 ] || echo "the machine was stopped after $limit s" >>"$1/qemu.log"
+		</dev/null >"$1/tests.raw" 2>"$1/qemu.log" &
+	machine=$!
+	tail -f -n +1 --pid=$machine "$1/tests.raw" | tr -d '\r' | progress &
+	wait $machine || status=$?
+	[ $status != 124 ] || echo "the machine was stopped after $limit s" >>"$1/qemu.log"
+	wait $! || :
+	plain_logs "$1"
+}
+
+# plain_logs BOOT: serial lines end with a carriage return, too.
+plain_logs()
+{
+	local log
+	for log in tests console; do
+		touch "$1/$log.raw"
+		tr -d '\r' <"$1/$log.raw" >"$1/$log.log"
+	done
 }
 
 # What is seen while the machine runs.
@@ -238,7 +256,9 @@ judge_test()
 		note=$(grep -iE '^(ok [^#]*# *)?skip' "$out" | head -n 1)
 		[ -z "${CI:-}" ] || bad=$((bad + skipped))
 	fi
-	if grep -qE "$REPORTS" "$out.kernel"; then
+	if ! grep -q "vm: begin $2\$" "$out.kernel"; then
+		bad=$((bad + 1)) note="${note:+$note; }the kernel's log does not tell of it"
+	elif grep -qE "$REPORTS" "$out.kernel"; then
 		bad=$((bad + 1)) note="${note:+$note; }the kernel reported a fault"
 	fi
 	passed=$((passed + good)) failed=$((failed + bad))
@@ -258,7 +278,6 @@ judge()
 {
 	local test note=
 	passed=0 failed=0
-	touch "$1/console.log"
 	for test in $(cut -d ' ' -f 1 "$1/root/vm/tests") kernel; do
 		judge_test "$1" "$test"
 	done
