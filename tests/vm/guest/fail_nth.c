@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Every allocation of every call fails once: the call says so and has changed nothing, the next one
+ * is right.  Kernels with fault injection only.
+ *
+ * vm-test: kernel=debug iommu=both timeout=200
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib.h"
+#include "netlink.h"
+
+#define MOST 400 /* allocations of one call */
+
+static int fd, other, nth_file;
+static struct guest_work work;
+static struct chain_build stream;
+static u32 sync_handle;
+
+/* The @n'th allocation of this thread from now on fails. */
+static void fail(u32 n)
+{
+	char text[16];
+	int length = snprintf(text, sizeof(text), "%u", n);
+
+	NEED(pwrite(nth_file, text, (size_t)length, 0) == length, "fail-nth is set");
+}
+
+/* Has it failed?  Nothing fails any more. */
+static bool has_failed(void)
+{
+	char text[16] = "";
+
+	NEED(pread(nth_file, text, sizeof(text) - 1, 0) > 0, "fail-nth is read");
+	fail(0);
+	return atoi(text) == 0;
+}
+
+/* ---- calls: each returns its error, and takes back what it did ---- */
+
+static int call_open(void)
+{
+	int own = open(guest_node(), O_RDWR | O_CLOEXEC);
+
+	if (own < 0)
+		return -errno;
+	close(own);
+	return 0;
+}
+
+static int call_bo_create(void)
+{
+	struct drm_nvdla_bo_create create = { .size = 32768 };
+	int err = guest_ioctl(fd, DRM_IOCTL_NVDLA_BO_CREATE, &create);
+
+	if (!err)
+		guest_gem_close(fd, create.handle);
+	return err;
+}
+
+static int call_bo_map(void)
+{
+	struct guest_bo bo = { .handle = work.bo[0].handle, .size = 4096 };
+	int err = guest_bo_map(fd, &bo);
+
+	if (!err)
+		munmap(bo.data, bo.size);
+	return err;
+}
+
+static int call_chain(void)
+{
+	struct drm_nvdla_chain_create create;
+	int err = guest_chain_new(fd, stream.data, (u32)stream.size, &create, NULL, 0, NULL);
+
+	if (!err)
+		guest_chain_free(fd, create.handle);
+	return err;
+}
+
+static int call_submit(void)
+{
+	struct drm_nvdla_sync sync[2] = {
+		{ .handle = sync_handle },
+		{ .handle = sync_handle, .flags = DRM_NVDLA_SYNC_TIMELINE, .point = 5 },
+	};
+	struct drm_nvdla_job job[2] = { guest_work_job(&work), guest_work_job(&work) };
+	int err;
+
+	job[0].out_syncs = (uintptr_t)&sync[0];
+	job[0].out_sync_count = 1;
+	job[1].out_syncs = (uintptr_t)&sync[1];
+	job[1].out_sync_count = 1;
+	err = guest_submit(fd, job, 2, NULL);
+	fail(0);
+	if (!err)
+		err = guest_work_wait(&work, 60000);
+	return err;
+}
+
+static int call_reserve(void)
+{
+	struct drm_nvdla_reserve reserve = { .banks = 2 };
+	int err = guest_ioctl(fd, DRM_IOCTL_NVDLA_RESERVE, &reserve);
+
+	fail(0);
+	reserve.banks = 0;
+	guest_ioctl(fd, DRM_IOCTL_NVDLA_RESERVE, &reserve);
+	return err;
+}
+
+static int call_prime(void)
+{
+	struct drm_prime_handle prime = { .handle = work.bo[0].handle, .flags = DRM_CLOEXEC };
+	struct drm_prime_handle import = { 0 };
+	int err = guest_ioctl(fd, DRM_IOCTL_PRIME_HANDLE_TO_FD, &prime);
+
+	if (err)
+		return err;
+	import.fd = prime.fd;
+	err = guest_ioctl(other, DRM_IOCTL_PRIME_FD_TO_HANDLE, &import);
+	fail(0);
+	if (!err)
+		guest_gem_close(other, import.handle);
+	close(prime.fd);
+	return err;
+}
+
+static int call_context(void)
+{
+	struct drm_nvdla_context context = { .op = DRM_NVDLA_CONTEXT_SET,
+					     .value = DRM_NVDLA_PRIORITY_LOW };
+	int err = guest_ioctl(fd, DRM_IOCTL_NVDLA_CONTEXT, &context);
+
+	fail(0);
+	context.value = DRM_NVDLA_PRIORITY_NORMAL;
+	guest_ioctl(fd, DRM_IOCTL_NVDLA_CONTEXT, &context);
+	return err;
+}
+
+static int call_netlink(void)
+{
+	static struct guest_genl g;
+	u32 device;
+	int err = guest_genl_open(&g);
+
+	if (err)
+		return err;
+	err = guest_genl_device(&g, &device);
+	if (!err && guest_genl_stat(&g, device, NVDLA_A_STATS_JOBS) == ~0ull)
+		err = -ENOMEM;
+	guest_genl_close(&g);
+	return err;
+}
+
+static const struct {
+	const char *name;
+	int (*call)(void);
+} calls[] = {
+	{ "open", call_open },	     { "BO_CREATE", call_bo_create },
+	{ "mmap", call_bo_map },     { "CHAIN_CREATE", call_chain },
+	{ "SUBMIT", call_submit },   { "RESERVE", call_reserve },
+	{ "PRIME", call_prime },     { "CONTEXT", call_context },
+	{ "netlink", call_netlink },
+};
+
+static void check_call(u32 i)
+{
+	struct drm_nvdla_budget before = guest_budget(fd), after;
+	s64 memory = guest_fdinfo(fd, "drm-total-memory"), jobs;
+	u32 n, failed = 0, survived = 0, wrong = 0;
+
+	for (n = 1; n <= MOST; n++) {
+		int err;
+		bool hit;
+
+		fail(n);
+		err = calls[i].call();
+		hit = has_failed();
+		if (!hit && !err)
+			break;
+		failed += err != 0;
+		survived += !err;
+		/* A call may do without the memory, but it may not fail of anything else. */
+		wrong += err && err != -ENOMEM && err != -ENOBUFS && err != -EINTR &&
+			 err != -ETIMEDOUT;
+		if (err && err != -ENOMEM)
+			printf("# %s, allocation %u: %s\n", calls[i].name, n, strerror(-err));
+	}
+	after = guest_budget(fd);
+	jobs = guest_fdinfo(fd, "nvdla-queued-jobs");
+	tap(!wrong && n <= MOST, "%s: %u allocations failed, %u were done without", calls[i].name,
+	    failed, survived);
+	tap(guest_fdinfo(fd, "drm-total-memory") == memory && !jobs &&
+		    before.banks_available == after.banks_available &&
+		    before.banks_reserved == after.banks_reserved,
+	    "%s: nothing is lost", calls[i].name);
+	tap(guest_work_run(&work, i), "%s: then work is right", calls[i].name);
+}
+
+int main(void)
+{
+	static const struct guest_work_shape shape = { .tasks = 3 };
+	u32 i;
+
+	nth_file = open("/proc/thread-self/fail-nth", O_RDWR | O_CLOEXEC);
+	if (nth_file < 0) {
+		tap_skip("failing allocations", "this kernel injects no faults");
+		return tap_end();
+	}
+	/* Also those that may sleep, and pages; without a trace of each. */
+	guest_file_write("/sys/kernel/debug/failslab/ignore-gfp-wait", "N");
+	guest_file_write("/sys/kernel/debug/fail_page_alloc/ignore-gfp-wait", "N");
+	guest_file_write("/sys/kernel/debug/fail_page_alloc/min-order", "0");
+	guest_file_write("/sys/kernel/debug/failslab/verbose", "0");
+	guest_file_write("/sys/kernel/debug/fail_page_alloc/verbose", "0");
+	guest_file_write("/sys/kernel/debug/fail_usercopy/verbose", "0");
+	fd = guest_open();
+	other = guest_open();
+	guest_work_new(fd, &shape, &work);
+	guest_work_fill(&work, 1);
+	guest_work_stream(&stream, work.config, &shape);
+	sync_handle = guest_sync_new(fd);
+	for (i = 0; i < ARRAY_SIZE(calls); i++)
+		check_call(i);
+	chain_free(&stream);
+	guest_work_free(&work);
+	close(other);
+	close(fd);
+	close(nth_file);
+	return tap_end();
+}
