@@ -59,9 +59,8 @@ static void drop_out(struct nvdla_job_out *out)
 		drm_syncobj_put(out->syncobj);
 }
 
-static void job_release(struct kref *ref)
+static void job_free(struct nvdla_job *job)
 {
-	struct nvdla_job *job = container_of(ref, struct nvdla_job, ref);
 	u32 i;
 
 	nvdla_budget_release(&job->claim);
@@ -84,6 +83,25 @@ static void job_release(struct kref *ref)
 	}
 	nvdla_client_put(job->client);
 	kfree(job);
+}
+
+static void job_free_work(struct work_struct *work)
+{
+	job_free(container_of(work, struct nvdla_job, release));
+}
+
+/*
+ * The last segment is freed where others wait to run.  Freeing an imported buffer takes the lock
+ * of its reservation, and who holds that may wait for these jobs.
+ */
+static void job_release(struct kref *ref)
+{
+	struct nvdla_job *job = container_of(ref, struct nvdla_job, ref);
+
+	if (job->pushed)
+		queue_work(job->nvdla->sched.release_wq, &job->release);
+	else
+		job_free(job);
 }
 
 void nvdla_job_put(struct nvdla_job *job)
@@ -304,7 +322,7 @@ static int find_out_sync(struct nvdla_job_out *out, struct drm_file *file,
 	if (!out->syncobj)
 		return -ENOENT;
 	out->point = sync->point;
-	if (!(sync->flags & DRM_NVDLA_SYNC_TIMELINE))
+	if (!sync->point)
 		return 0;
 	out->chain = dma_fence_chain_alloc();
 	return out->chain ? 0 : -ENOMEM;
@@ -363,6 +381,7 @@ struct nvdla_job *nvdla_job_create(struct drm_file *file, const struct drm_nvdla
 		return ERR_PTR(-ENOMEM);
 	kref_init(&job->ref);
 	INIT_LIST_HEAD(&job->segments);
+	INIT_WORK(&job->release, job_free_work);
 	job->nvdla = client->nvdla;
 	job->client = nvdla_client_get(client);
 	job->run = nvdla_sched_new_run(job->nvdla);

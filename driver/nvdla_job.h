@@ -10,6 +10,7 @@
 #include <linux/kref.h>
 #include <linux/list.h>
 #include <linux/spinlock.h>
+#include <linux/workqueue.h>
 
 #include <drm/gpu_scheduler.h>
 #include <drm/nvdla_accel.h>
@@ -84,6 +85,8 @@ struct nvdla_job_out {
  * @segment_count: all of them
  * @counted: @client->jobs and segments count it
  * @powered: holds the device's power on
+ * @pushed: the scheduler has or had it
+ * @release: frees it, then, where locks of buffers may be taken
  * @in, @in_count: fences to wait for, until the scheduler has them
  * @out, @out_count: who gets its fence
  * @error: of the first segment that failed; written under hw_lock, like all that follows
@@ -107,6 +110,8 @@ struct nvdla_job {
 	u32 segment_count;
 	bool counted;
 	bool powered;
+	bool pushed;
+	struct work_struct release;
 	struct dma_fence **in;
 	u32 in_count;
 	struct nvdla_job_out *out;

@@ -19,8 +19,8 @@ struct nvdla_device;
  * @units: bit (1 << enum nvdla_unit) for each unit that is wanted; GLB and MCIF always come
  * @p: where to
  *
- * Lines of "unit.register[group] value".  Does not allocate by itself.  Leaves the device as it was,
- * for the sequencer too: the pointer to the group that software sees is put back.
+ * Lines of "unit.register[group] value".  Does not allocate by itself.  Leaves the device as it
+ * was, for the sequencer too: the pointer to the group that software sees is put back.
  */
 void nvdla_regdump_print(struct nvdla_device *nvdla, u32 units, struct drm_printer *p);
 

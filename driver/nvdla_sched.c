@@ -432,13 +432,22 @@ int nvdla_sched_init(struct nvdla_device *nvdla)
 	init_waitqueue_head(&sched->empty);
 	INIT_WORK(&sched->wedged, tell_wedged);
 	sched->fence_context = dma_fence_context_alloc(1);
+	sched->release_wq = alloc_workqueue("nvdla-%s", WQ_UNBOUND, 0, dev_name(nvdla->dev));
+	if (!sched->release_wq)
+		return -ENOMEM;
 	ret = nvdla_coredump_init(nvdla);
 	if (ret)
-		return ret;
+		goto destroy;
 	ret = nvdla_compat_sched_init(&sched->base, &sched_ops, NVDLA_SEGMENTS, TICK,
 				      dev_name(nvdla->dev), nvdla->dev);
 	if (ret)
-		nvdla_coredump_fini(nvdla);
+		goto fini_coredump;
+	return 0;
+
+fini_coredump:
+	nvdla_coredump_fini(nvdla);
+destroy:
+	destroy_workqueue(sched->release_wq);
 	return ret;
 }
 
@@ -474,6 +483,7 @@ void nvdla_sched_fini(struct nvdla_device *nvdla)
 	spin_lock_irq(&sched->empty.lock);
 	spin_unlock_irq(&sched->empty.lock);
 	drm_sched_fini(&sched->base);
+	destroy_workqueue(sched->release_wq);
 	nvdla_coredump_fini(nvdla);
 	cancel_work_sync(&sched->wedged);
 }

@@ -38,6 +38,7 @@ struct nvdla_job_segment;
  * @empty: woken when there are none
  * @clients_lock: protects @clients
  * @clients: open files
+ * @release_wq: frees jobs
  * @coredump: of the last hang
  * @wedged: tells user space that a reset failed
  */
@@ -56,6 +57,7 @@ struct nvdla_sched {
 	wait_queue_head_t empty;
 	struct mutex clients_lock; /* of clients */
 	struct list_head clients;
+	struct workqueue_struct *release_wq;
 	struct nvdla_coredump coredump;
 	struct work_struct wedged;
 };

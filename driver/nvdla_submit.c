@@ -161,9 +161,11 @@ static int lock_job(struct submission *s, struct nvdla_job *job)
 static int lock_jobs(struct submission *s)
 {
 	u32 i;
-	int ret = 0;
+	int ret;
 
 	drm_exec_until_all_locked(&s->exec) {
+		/* What was contended is tried once more. */
+		ret = 0;
 		for (i = 0; i < s->count && !ret; i++) {
 			ret = lock_job(s, s->job[i]);
 			drm_exec_retry_on_contention(&s->exec);
@@ -231,6 +233,7 @@ static void push_job(struct submission *s, struct nvdla_job *job)
 	struct dma_fence *fence;
 
 	trace_nvdla_submit(job);
+	job->pushed = true;
 	list_for_each_entry(segment, &job->segments, link)
 		drm_sched_job_arm(&segment->base);
 	fence = &last_segment(job)->base.s_fence->finished;
@@ -266,6 +269,12 @@ static int submit_locked(struct submission *s)
 	return ret;
 }
 
+static void put_jobs(struct submission *s)
+{
+	while (s->count)
+		nvdla_job_put(s->job[--s->count]);
+}
+
 static int submit(struct submission *s)
 {
 	struct drm_device *drm = &s->client->nvdla->drm;
@@ -276,6 +285,8 @@ static int submit(struct submission *s)
 	mutex_lock(&s->client->lock);
 	ret = submit_locked(s);
 	mutex_unlock(&s->client->lock);
+	/* Those that were pushed may have ended: while the device is there they can be freed. */
+	put_jobs(s);
 	drm_dev_exit(index);
 	return ret;
 }
@@ -285,7 +296,6 @@ int nvdla_ioctl_submit(struct drm_device *drm, void *data, struct drm_file *file
 	struct drm_nvdla_submit *args = data;
 	struct submission *s;
 	int ret;
-	u32 i;
 
 	args->failed_job = args->job_count;
 	if (args->flags || !args->job_count || args->job_count > NVDLA_MAX_JOBS_PER_SUBMIT ||
@@ -301,8 +311,7 @@ int nvdla_ioctl_submit(struct drm_device *drm, void *data, struct drm_file *file
 		ret = submit(s);
 	if (ret)
 		args->failed_job = s->blamed;
-	for (i = 0; i < s->count; i++)
-		nvdla_job_put(s->job[i]);
+	put_jobs(s);
 	kfree(s);
 	return ret;
 }

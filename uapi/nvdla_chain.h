@@ -70,8 +70,9 @@ struct nvdla_chain_task {
 
 /**
  * struct nvdla_chain_reg - one register's value
- * @reg: byte offset in the register file, in ascending order: a D_ register of the task's units, not
- *       an address or an enable; with a look-up table also its unit's S_LUT_CFG and what follows it
+ * @reg: byte offset in the register file, in ascending order: a D_ register of the task's units,
+ *       not an address or an enable; with a look-up table also its unit's S_LUT_CFG and what
+ *       follows it
  * @value: bits outside of the register's fields must be zero
  *
  * Zero is a value like any other: units that a task does not use have to be bypassed, and read DMA
@@ -87,7 +88,8 @@ struct nvdla_chain_reg {
  * @reg: byte offset of the register that holds the low half; one address for each read and write
  *       that the task's registers ask for, and no other
  * @region: which region
- * @offset: bytes into it, a multiple of the configuration's memory atom (weights, pixels: of the bus beat)
+ * @offset: bytes into it, a multiple of the configuration's memory atom (weights, pixels: of the
+ *       bus beat)
  */
 struct nvdla_chain_addr {
 	__u32 reg;

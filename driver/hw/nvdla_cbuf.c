@@ -41,10 +41,10 @@ u64 nvdla_cbuf_weight_bytes(const struct nvdla_config *cfg, u32 k, u64 kernel_by
 }
 
 /*
- * Entries that must be free of other weights for a group at byte @start up to @end: the entries that
- * it touches; or what CDMA has to ask for until the group is there, less what was given back before
- * (with the group in front also an entry that both share).  CDMA's count of free atoms is generous
- * by NVDLA_CBUF_REQUEST_ATOMS * atom / atomic_c.
+ * Entries that must be free of other weights for a group at byte @start up to @end: the entries
+ * that it touches; or what CDMA has to ask for until the group is there, less what was given back
+ * before (with the group in front also an entry that both share).  CDMA's count of free atoms is
+ * generous by NVDLA_CBUF_REQUEST_ATOMS * atom / atomic_c.
  */
 static u32 entries_for(const struct nvdla_config *cfg, u64 start, u64 end, u64 total, u32 phase)
 {
@@ -63,7 +63,7 @@ static u32 entries_for(const struct nvdla_config *cfg, u64 start, u64 end, u64 t
 	if (asked <= first * per_entry + generous)
 		return touched;
 	asked = blocks(asked - generous, per_entry) - first;
-	return max(touched, (u32)asked);
+	return asked > touched ? (u32)asked : touched;
 }
 
 u32 nvdla_cbuf_group_entries(const struct nvdla_config *cfg, u32 k, u32 kernel_bytes, u64 address)
@@ -79,7 +79,7 @@ u32 nvdla_cbuf_group_entries(const struct nvdla_config *cfg, u32 k, u32 kernel_b
 
 		most = max(most, entries_for(cfg, start, end, total, phase));
 		start = end;
-		/* From here on it repeats, but for the last groups: these ask for no more than there is. */
+		/* It repeats, but for the last groups: these ask for no more than there is. */
 		if (!(start & (whole - 1)) && i + NVDLA_CBUF_REQUEST_ATOMS < groups) {
 			u32 skipped = groups - NVDLA_CBUF_REQUEST_ATOMS - i;
 

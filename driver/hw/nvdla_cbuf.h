@@ -24,15 +24,18 @@ u32 nvdla_cbuf_data_banks(const struct nvdla_config *cfg, u32 eps, u32 h);
 /* Lines of @eps entries that fit into @banks banks. */
 u32 nvdla_cbuf_data_lines(const struct nvdla_config *cfg, u32 eps, u32 banks);
 
-/* Bytes of @k kernels of @kernel_bytes = C*R*S each, as D_WEIGHT_BYTES wants them: up to a whole entry. */
+/*
+ * Bytes of @k kernels of @kernel_bytes = C*R*S each, as D_WEIGHT_BYTES wants them: up to a whole
+ * entry.
+ */
 u64 nvdla_cbuf_weight_bytes(const struct nvdla_config *cfg, u32 k, u64 kernel_bytes);
 
 /*
  * Entries that weights need at least: those of the largest kernel group (@cfg->atomic_k kernels,
  * or all @k where they are fewer).  Groups are packed tight, so one that starts inside of an entry
- * can touch one entry more than its bytes fill; and CDMA asks for eight atoms at a time, at multiples
- * of that from @address on, so it may have to ask for more than the group (seen in the RTL,
- * NV_NVDLA_CDMA_wt).  Only the place of @address among eight atoms counts.
+ * can touch one entry more than its bytes fill; and CDMA asks for eight atoms at a time, at
+ * multiples of that from @address on, so it may have to ask for more than the group (seen in the
+ * RTL, NV_NVDLA_CDMA_wt).  Only the place of @address among eight atoms counts.
  */
 u32 nvdla_cbuf_group_entries(const struct nvdla_config *cfg, u32 k, u32 kernel_bytes, u64 address);
 

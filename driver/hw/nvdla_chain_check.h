@@ -21,11 +21,11 @@
 #define NVDLA_LUT_TABLES 2 /* of SDP and of CDP: LE and LO */
 
 /* struct nvdla_chain_task_info.flags */
-#define NVDLA_TASK_OVERLAPS (1u << 0) /* may run together with the task before it */
-#define NVDLA_TASK_REUSES (1u << 1) /* needs what the task before it left in CBUF */
-#define NVDLA_TASK_KEEPS (1u << 2) /* leaves something in CBUF for the task after it */
-#define NVDLA_TASK_LUT (1u << 3) /* sets look-up table registers or contents of its unit */
-#define NVDLA_TASK_KEEPS_WEIGHTS (1u << 4) /* its weights stay resident (SKIP_WEIGHT_RLS) */
+#define NVDLA_TASK_OVERLAPS BIT(0) /* may run together with the task before it */
+#define NVDLA_TASK_REUSES BIT(1) /* needs what the task before it left in CBUF */
+#define NVDLA_TASK_KEEPS BIT(2) /* leaves something in CBUF for the task after it */
+#define NVDLA_TASK_LUT BIT(3) /* sets look-up table registers or contents of its unit */
+#define NVDLA_TASK_KEEPS_WEIGHTS BIT(4) /* its weights stay resident (SKIP_WEIGHT_RLS) */
 
 /**
  * struct nvdla_chain_task_info - what the validator found out about one task
@@ -56,8 +56,8 @@ struct nvdla_chain_task_info {
 };
 
 /* struct nvdla_chain_region.ports */
-#define NVDLA_REGION_MEMORY (1u << 0) /* reached through the memory interface */
-#define NVDLA_REGION_SECOND_PORT (1u << 1) /* reached through the second one (CVIF: on-chip SRAM) */
+#define NVDLA_REGION_MEMORY BIT(0) /* reached through the memory interface */
+#define NVDLA_REGION_SECOND_PORT BIT(1) /* reached through the second one (CVIF: on-chip SRAM) */
 
 /**
  * struct nvdla_chain_region - the bytes of one region that a chain touches

@@ -9,12 +9,12 @@
 #include "nvdla_types.h"
 
 /* Optional parts (struct nvdla_config.features). */
-#define NVDLA_HAS_EW (1u << 0) /* SDP: the element-wise unit EW */
-#define NVDLA_HAS_SDP_LUT (1u << 1) /* SDP: look-up tables behind EW */
-#define NVDLA_HAS_CVIF (1u << 2) /* second memory interface */
+#define NVDLA_HAS_EW BIT(0) /* SDP: the element-wise unit EW */
+#define NVDLA_HAS_SDP_LUT BIT(1) /* SDP: look-up tables behind EW */
+#define NVDLA_HAS_CVIF BIT(2) /* second memory interface */
 
 /* Faults of the silicon that software has to work around (quirks). */
-#define NVDLA_QUIRK_LEAKED_WEIGHTS (1u << 0) /* clock-gated builds lose released weight entries */
+#define NVDLA_QUIRK_LEAKED_WEIGHTS BIT(0) /* clock-gated builds lose released weight entries */
 
 /**
  * struct nvdla_config - one hardware configuration, all INT8

@@ -8,6 +8,7 @@
 const struct nvdla_reg_info nvdla_reg_table[] = {
 #include "nvdla_regs.def"
 };
+
 #undef REG
 #undef FIELD
 #undef RW
@@ -18,6 +19,7 @@ const struct nvdla_reg_info nvdla_reg_table[] = {
 const struct nvdla_field_info nvdla_field_table[] = {
 #include "nvdla_regs.def"
 };
+
 #undef REG
 #undef FIELD
 

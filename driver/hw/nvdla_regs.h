@@ -36,6 +36,7 @@ enum nvdla_unit { NVDLA_UNITS(NVDLA_UNIT_ID) NVDLA_UNIT_COUNT };
 enum nvdla_reg {
 #include "nvdla_regs.def"
 };
+
 #undef REG
 #undef FIELD
 
@@ -46,6 +47,7 @@ enum nvdla_reg {
 enum nvdla_field {
 #include "nvdla_regs.def"
 };
+
 #undef REG
 #undef FIELD
 
@@ -57,7 +59,7 @@ enum nvdla_field {
 #define NVDLA_GET(unit, reg, field, value) \
 	(((u32)(value) >> NVDLA_LSB(unit, reg, field)) & NVDLA_FIELD_MAX(unit, reg, field))
 #define NVDLA_SET(unit, reg, field, x) \
-	(((u32)(x)&NVDLA_FIELD_MAX(unit, reg, field)) << NVDLA_LSB(unit, reg, field))
+	((NVDLA_FIELD_MAX(unit, reg, field) & (u32)(x)) << NVDLA_LSB(unit, reg, field))
 
 /* GLB.S_INTR_STATUS, S_INTR_SET and S_INTR_MASK: the bit of group 0; group 1 is the next. */
 enum nvdla_intr {

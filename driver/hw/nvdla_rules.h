@@ -26,7 +26,10 @@ struct nvdla_field_rule {
 	const char *rule;
 };
 
-/* Sorted by register.  Bits of a register without a row must be zero; without any row it is refused. */
+/*
+ * Sorted by register.  Bits of a register without a row must be zero; without any row it is
+ * refused.
+ */
 extern const struct nvdla_field_rule nvdla_field_rules[];
 extern const u32 nvdla_field_rule_count;
 

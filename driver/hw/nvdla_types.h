@@ -8,6 +8,7 @@
 
 #ifdef __KERNEL__
 
+#include <linux/bits.h>
 #include <linux/bug.h>
 #include <linux/errno.h>
 #include <linux/kernel.h>
@@ -34,8 +35,11 @@ typedef int16_t s16;
 typedef int32_t s32;
 typedef int64_t s64;
 
+#define BIT(n) (1ul << (n))
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
-#define DIV_ROUND_UP(n, d) (((n) + (d)-1) / (d))
+/* clang-format off */
+#define DIV_ROUND_UP(n, d) (((n) + (d) - 1) / (d))
+/* clang-format on */
 #define min(a, b) ((a) < (b) ? (a) : (b))
 #define max(a, b) ((a) > (b) ? (a) : (b))
 #define check_add_overflow(a, b, d) __builtin_add_overflow(a, b, d)

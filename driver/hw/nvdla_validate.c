@@ -141,7 +141,7 @@ static int check_value(const struct nvdla_task_view *v, u32 *rule, u32 value)
 	return 0;
 }
 
-/* Registers that are not named, from @rule up to @reg, are zero: is that allowed where they count? */
+/* Registers that are not named, from @rule up to @reg, are zero: may they be, where they count? */
 static int check_unnamed(const struct nvdla_task_view *v, u32 *rule, u32 reg)
 {
 	while (*rule < nvdla_field_rule_count && nvdla_field_rules[*rule].reg < reg) {

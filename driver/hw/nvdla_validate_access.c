@@ -47,7 +47,7 @@ int nvdla_access_add(const struct nvdla_task_view *v, struct nvdla_access_list *
 		     const struct nvdla_access_want *want)
 {
 	const u8 *addr = find_addr(v, want->low);
-	u32 align = max(v->cfg->atom, (u16)v->cfg->dbb_bytes);
+	u32 atom = v->cfg->atom, beat = v->cfg->dbb_bytes, align = max(atom, beat);
 	u64 offset, bytes, end;
 	u32 region;
 	int err;

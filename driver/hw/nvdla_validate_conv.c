@@ -116,7 +116,7 @@ static int check_image(const struct nvdla_task_view *v, struct conv *n)
 	if (offset * max(p->bytes, p->uv_bytes) >= v->cfg->atom)
 		return nvdla_refuse(v, NVDLA_CDMA_D_PIXEL_OFFSET, "offset inside of an atom",
 				    offset * max(p->bytes, p->uv_bytes), v->cfg->atom);
-	/* Wider groups of rows than the MAC array takes at once come out wrong (seen on the RTL). */
+	/* Groups of rows wider than the MAC array takes at once come out wrong (seen on RTL). */
 	if (rows > 1 && folded * rows > v->cfg->atomic_c)
 		return nvdla_refuse(v, NVDLA_CSC_D_POST_Y_EXTENSION,
 				    "kernel rows side by side within the atomic channel count",
@@ -254,9 +254,9 @@ static int check_data_reuse(const struct nvdla_task_view *v, const struct conv *
 
 	if (!n->data_reuse) {
 		if (last->valid && last->whole)
-			return nvdla_refuse(
-				v, misc, "data that SKIP_DATA_RLS kept are used by the next task",
-				0, 1);
+			return nvdla_refuse(v, misc,
+					    "data kept by SKIP_DATA_RLS are used by the next task",
+					    0, 1);
 		if (n->rows != n->h)
 			return nvdla_refuse(v, NVDLA_CSC_D_DATAIN_SIZE_EXT_0,
 					    "lines that CDMA fetches", n->rows, n->h);

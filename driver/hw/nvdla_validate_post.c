@@ -5,7 +5,7 @@
 #include "nvdla_pdp.h"
 #include "nvdla_validate.h"
 
-/* A stage of SDP and the part of SDP_RDMA that feeds it; BS, BN and EW share all field positions. */
+/* A stage of SDP and its part of SDP_RDMA; BS, BN and EW share all field positions. */
 struct sdp_stage {
 	u32 cfg;
 	u32 alu_cfg;
@@ -64,7 +64,7 @@ struct cube {
 	u32 w, h, c;
 };
 
-/* Operands are stored like features, with more bytes an element, or as one table for the channels. */
+/* Operands are stored like features, with more bytes an element, or as a table for the channels. */
 static struct nvdla_surface operand_surface(const struct nvdla_task_view *v,
 					    const struct sdp_stage *s, const struct cube *cube,
 					    u32 atom_bytes)
@@ -102,9 +102,8 @@ static int check_stage(const struct nvdla_task_view *v, const struct sdp_stage *
 
 	if (takes != gets)
 		return nvdla_refuse(v, s->rdma_cfg,
-				    "fetch the operands that SDP takes from memory and no others "
-				    "(0 MUL, 1 ALU, 2 both, 3 none)",
-				    gets, takes);
+				    "operands that SDP takes (0 MUL, 1 ALU, 2 both, 3 none)", gets,
+				    takes);
 	if (gets == USE_NONE)
 		return 0;
 	want.surface =
@@ -298,16 +297,16 @@ static int check_pool_width(const struct nvdla_task_view *v, const struct pool *
 static int add_pool(const struct nvdla_task_view *v, const struct pool *p,
 		    struct nvdla_access_list *list)
 {
+	u32 in_line = VIEW(v, PDP_RDMA, D_SRC_LINE_STRIDE, SRC_LINE_STRIDE);
+	u32 in_surface = VIEW(v, PDP_RDMA, D_SRC_SURFACE_STRIDE, SRC_SURFACE_STRIDE);
 	struct nvdla_access_want source = {
 		.low = NVDLA_PDP_RDMA_D_SRC_BASE_ADDR_LOW,
 		.line_reg = NVDLA_PDP_RDMA_D_SRC_LINE_STRIDE,
 		.surface_reg = NVDLA_PDP_RDMA_D_SRC_SURFACE_STRIDE,
 		.port_reg = NVDLA_PDP_RDMA_D_SRC_RAM_CFG,
 		.port = VIEW(v, PDP_RDMA, D_SRC_RAM_CFG, SRC_RAM_TYPE),
-		.surface = nvdla_surface_feature(
-			v->cfg, p->in_w, p->in_h, p->c,
-			VIEW(v, PDP_RDMA, D_SRC_LINE_STRIDE, SRC_LINE_STRIDE),
-			VIEW(v, PDP_RDMA, D_SRC_SURFACE_STRIDE, SRC_SURFACE_STRIDE)),
+		.surface =
+			nvdla_surface_feature(v->cfg, p->in_w, p->in_h, p->c, in_line, in_surface),
 	};
 	struct nvdla_access_want destination = {
 		.low = NVDLA_PDP_D_DST_BASE_ADDR_LOW,
@@ -339,10 +338,9 @@ int nvdla_check_pdp(const struct nvdla_task_view *v, struct nvdla_access_list *l
 
 	read_pool(v, &p);
 	if (from_memory != alone)
-		return nvdla_refuse(
-			v, NVDLA_PDP_D_OPERATION_MODE_CFG,
-			"FLYING_MODE 1 (from memory) where PDP runs alone, 0 behind SDP",
-			from_memory, alone);
+		return nvdla_refuse(v, NVDLA_PDP_D_OPERATION_MODE_CFG,
+				    "FLYING_MODE 1 (from memory) where PDP is alone, 0 behind SDP",
+				    from_memory, alone);
 	if (!alone && p.parts != 1)
 		return nvdla_refuse(v, NVDLA_PDP_D_OPERATION_MODE_CFG, "no split behind SDP",
 				    p.parts - 1, 0);
@@ -359,15 +357,17 @@ int nvdla_check_cdp(const struct nvdla_task_view *v, struct nvdla_access_list *l
 	u32 w = VIEW_SIZE(v, CDP_RDMA, D_DATA_CUBE_WIDTH, WIDTH);
 	u32 h = VIEW_SIZE(v, CDP_RDMA, D_DATA_CUBE_HEIGHT, HEIGHT);
 	u32 c = VIEW_SIZE(v, CDP_RDMA, D_DATA_CUBE_CHANNEL, CHANNEL);
+	u32 in_line = VIEW(v, CDP_RDMA, D_SRC_LINE_STRIDE, SRC_LINE_STRIDE);
+	u32 in_surface = VIEW(v, CDP_RDMA, D_SRC_SURFACE_STRIDE, SRC_SURFACE_STRIDE);
+	u32 out_line = VIEW(v, CDP, D_DST_LINE_STRIDE, DST_LINE_STRIDE);
+	u32 out_surface = VIEW(v, CDP, D_DST_SURFACE_STRIDE, DST_SURFACE_STRIDE);
 	struct nvdla_access_want source = {
 		.low = NVDLA_CDP_RDMA_D_SRC_BASE_ADDR_LOW,
 		.line_reg = NVDLA_CDP_RDMA_D_SRC_LINE_STRIDE,
 		.surface_reg = NVDLA_CDP_RDMA_D_SRC_SURFACE_STRIDE,
 		.port_reg = NVDLA_CDP_RDMA_D_SRC_DMA_CFG,
 		.port = VIEW(v, CDP_RDMA, D_SRC_DMA_CFG, SRC_RAM_TYPE),
-		.surface = nvdla_surface_feature(
-			v->cfg, w, h, c, VIEW(v, CDP_RDMA, D_SRC_LINE_STRIDE, SRC_LINE_STRIDE),
-			VIEW(v, CDP_RDMA, D_SRC_SURFACE_STRIDE, SRC_SURFACE_STRIDE)),
+		.surface = nvdla_surface_feature(v->cfg, w, h, c, in_line, in_surface),
 	};
 	struct nvdla_access_want destination = {
 		.low = NVDLA_CDP_D_DST_BASE_ADDR_LOW,
@@ -376,9 +376,7 @@ int nvdla_check_cdp(const struct nvdla_task_view *v, struct nvdla_access_list *l
 		.port_reg = NVDLA_CDP_D_DST_DMA_CFG,
 		.port = VIEW(v, CDP, D_DST_DMA_CFG, DST_RAM_TYPE),
 		.write = true,
-		.surface = nvdla_surface_feature(
-			v->cfg, w, h, c, VIEW(v, CDP, D_DST_LINE_STRIDE, DST_LINE_STRIDE),
-			VIEW(v, CDP, D_DST_SURFACE_STRIDE, DST_SURFACE_STRIDE)),
+		.surface = nvdla_surface_feature(v->cfg, w, h, c, out_line, out_surface),
 	};
 	int err;
 

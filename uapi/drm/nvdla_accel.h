@@ -279,8 +279,8 @@ struct drm_nvdla_chain_region {
  * @sram_bytes: returned: on-chip memory that it needs
  *
  * Errors: EINVAL: refused by the validator; EOPNOTSUPP: needs what this configuration lacks; E2BIG:
- * over a limit of the format; EDQUOT: over this client's limits; ENOMEM; EFAULT.  On the first three
- * @message is written; this and @region_count are all that a failing call writes.
+ * over a limit of the format; EDQUOT: over this client's limits; ENOMEM; EFAULT.  On the first
+ * three @message is written; this and @region_count are all that a failing call writes.
  */
 struct drm_nvdla_chain_create {
 	__u64 stream;
@@ -341,7 +341,7 @@ struct drm_nvdla_sync {
 };
 
 /**
- * struct drm_nvdla_job_result - what a job took; the kernel writes it before the job's fence signals
+ * struct drm_nvdla_job_result - what a job took; written before the job's fence signals
  * @error: 0, or the negative errno with which it failed
  * @tasks: done
  * @start_ns, @end_ns: when its first task was handed to the NPU and its last one was done
@@ -402,8 +402,8 @@ struct drm_nvdla_job {
  * @failed_job: returned where the call fails: index of the job that is to blame, or @job_count
  *	where it is none in particular
  *
- * All jobs are accepted, or none.  They run in the order of the array; jobs of one client run in the
- * order of their submission.
+ * All jobs are accepted, or none.  They run in the order of the array; jobs of one client run in
+ * the order of their submission.
  *
  * Errors: ENOSPC: a chain needs more banks than this client may use now; EINVAL: bindings do not
  * suit; ENOENT: no such chain, buffer or syncobj; EDQUOT: over the limit of queued jobs; EIO: the
