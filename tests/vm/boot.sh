@@ -47,11 +47,12 @@ make_module()
 {
 	local kernel=$1 dir=$2 old
 	shift 2
-	mkdir -p "$dir"
+	mkdir -p "$dir/tests"
 	(cd "$dir" && find . -name '*.[ch]' ! -name '*.mod.c') | while read -r old; do
 		[ -e "$old" ] || rm "$dir/$old"
 	done
 	cp -pR Kbuild driver uapi "$dir/"
+	cp -pR tests/common "$dir/tests/"
 	if ! "$VM/build-module" "$kernel" "$dir" NVDLA_TESTS=y "$@" >"$dir/build.log" 2>&1; then
 		cat "$dir/build.log" >&2
 		die "nvdla.ko does not build for kernel $kernel"
