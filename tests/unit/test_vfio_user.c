@@ -129,6 +129,21 @@ static u32 irq_count(struct bench *b, u32 index)
 	return info.count;
 }
 
+/* Trigger the one MSI-X interrupt if @chosen, a byte, says so; NULL: the byte is missing. */
+static int trigger_chosen(struct vfio_client *c, const char *chosen)
+{
+	const size_t fixed = offsetof(struct vfio_irq_set, data);
+	const struct vfio_irq_set set = { (u32)fixed + 1,
+					  VFIO_IRQ_SET_DATA_BOOL | VFIO_IRQ_SET_ACTION_TRIGGER,
+					  VFIO_PCI_MSIX_IRQ_INDEX, 0, 1 };
+	u8 message[sizeof(set) + 1];
+
+	memcpy(message, &set, fixed);
+	if (chosen)
+		message[fixed] = (u8)chosen[0];
+	return vfio_client_call(c, VFIO_USER_DEVICE_SET_IRQS, message, fixed + !!chosen, NULL, 0);
+}
+
 static void test_irqs(void **state)
 {
 	const u32 by_event = VFIO_IRQ_SET_DATA_EVENTFD | VFIO_IRQ_SET_ACTION_TRIGGER;
@@ -146,25 +161,12 @@ static void test_irqs(void **state)
 	bench_connect_irq(b, VFIO_PCI_MSIX_IRQ_INDEX);
 	assert_int_equal(vfio_client_set_irqs(c, none, VFIO_PCI_MSIX_IRQ_INDEX, 0, 1, NULL, 0), 0);
 	assert_int_equal(bench_interrupts(b, 1000), 1);
-	/* A list of bytes says which. */
-	{
-		struct {
-			struct vfio_irq_set set;
-			u8 chosen[4];
-		} m = { { sizeof(m), VFIO_IRQ_SET_DATA_BOOL | VFIO_IRQ_SET_ACTION_TRIGGER,
-			  VFIO_PCI_MSIX_IRQ_INDEX, 0, 1 } };
-
-		assert_int_equal(vfio_client_call(c, VFIO_USER_DEVICE_SET_IRQS, &m, sizeof(m.set),
-						  NULL, 0),
-				 -EINVAL);
-		assert_int_equal(
-			vfio_client_call(c, VFIO_USER_DEVICE_SET_IRQS, &m, sizeof(m), NULL, 0), 0);
-		assert_int_equal(bench_interrupts(b, 50), 0);
-		m.chosen[0] = 1;
-		assert_int_equal(
-			vfio_client_call(c, VFIO_USER_DEVICE_SET_IRQS, &m, sizeof(m), NULL, 0), 0);
-		assert_int_equal(bench_interrupts(b, 1000), 1);
-	}
+	/* A list of bytes says which: without it, with a zero, with a one. */
+	assert_int_equal(trigger_chosen(c, NULL), -EINVAL);
+	assert_int_equal(trigger_chosen(c, "\0"), 0);
+	assert_int_equal(bench_interrupts(b, 50), 0);
+	assert_int_equal(trigger_chosen(c, "\1"), 0);
+	assert_int_equal(bench_interrupts(b, 1000), 1);
 	/* No count: all of them go nowhere. */
 	assert_int_equal(vfio_client_set_irqs(c, none, VFIO_PCI_MSIX_IRQ_INDEX, 0, 0, NULL, 0), 0);
 	assert_int_equal(vfio_client_set_irqs(c, none, VFIO_PCI_MSIX_IRQ_INDEX, 0, 1, NULL, 0), 0);
