@@ -188,11 +188,12 @@ run_machine()
 	fi
 	# shellcheck disable=SC2206 # words: further options, for measurements
 	options+=(${NPU_VM_QEMU:-})
-	# The unpacked one, with its own loader and libraries.
+	# The unpacked one, with its own loader and libraries.  Without page tables of five levels: an interrupt
+	# while the kernel finds out about them lets KASAN report a spinlock of its own.
 	QEMU_MODULE_DIR=$prefix/usr/lib/$arch-linux-gnu/qemu timeout -k 5 "$limit" \
 		"$prefix"/lib64/ld-linux-*.so.2 --library-path "$prefix/usr/lib/$arch-linux-gnu" \
 		"$prefix/usr/bin/qemu-system-$arch" -L "$prefix/usr/share/qemu" -L "$prefix/usr/share/seabios" \
-		-M q35 -accel "${NPU_VM_ACCEL:-tcg}" -cpu max -smp "$smp" -m "$memory" -nodefaults -display none \
+		-M q35 -accel "${NPU_VM_ACCEL:-tcg}" -cpu max,la57=off -smp "$smp" -m "$memory" -nodefaults -display none \
 		-no-reboot -object "memory-backend-memfd,share=on,id=mem,size=${memory}M" -machine memory-backend=mem \
 		-serial "file:$1/console.raw" -serial stdio \
 		-kernel "$CACHE/kernel/$kernel/vmlinuz" -initrd "$1/initrd" -append "$append" "${options[@]}" \
