@@ -6,7 +6,7 @@
 # What in a kernel's log is a report of a fault.
 REPORTS='WARNING: |BUG: |BUG |Oops|KASAN|UBSAN|general protection|Kernel panic|Call Trace:|stack segment|divide error'
 REPORTS+='|INFO: task .* blocked|rcu: INFO|soft lockup|hard LOCKUP|possible (recursive|circular) locking|possible irq lock'
-REPORTS+='|inconsistent lock state|suspicious RCU|sleeping function called|scheduling while atomic|DMA-API: |ODEBUG'
+REPORTS+='|inconsistent lock state|suspicious RCU|sleeping function called|scheduling while atomic|DMA-API: [^ ]+ [0-9a-z:.]+: |ODEBUG'
 REPORTS+='|refcount_t: |list_(add|del) corruption|unreferenced object|kernel memory leak|Memory manager not clean'
 REPORTS+='|Bad page|usercopy: |irq [0-9]+: nobody cared|spurious interrupt|DMAR: .*fault|invalid opcode|WARN_ON'
 
@@ -32,12 +32,12 @@ test_key()
 	echo "$3"
 }
 
-# Emulation and everything that debug kernels check take their time.
-patience()
+# times FACTOR NUMBER: that many times as much on debug kernels: what they check takes time and memory.
+times()
 {
 	case $kernel in
-	debug-*) echo $(($1 * 4)) ;;
-	*) echo "$1" ;;
+	debug-*) echo $(($1 * $2)) ;;
+	*) echo "$2" ;;
 	esac
 }
 
@@ -121,7 +121,7 @@ put_test()
 		mkdir -p "$1/tree/$(dirname "$item")"
 		cp -R "$item" "$1/tree/$(dirname "$item")/"
 	done
-	echo "$2 $(patience "$(test_key "$2" timeout 120)") $(test_key "$2" module yes) $command $(
+	echo "$2 $(times 4 "$(test_key "$2" timeout 120)") $(test_key "$2" module yes) $command $(
 		test_key "$2" args '' | tr , ' ')" >>"$1/vm/tests"
 }
 
@@ -175,10 +175,11 @@ serve_npu()
 # machine, for that is to be stopped when this script is.
 run_machine()
 {
-	local status=0 limit seconds arch prefix=$CACHE/trixie options=()
+	local status=0 limit seconds arch megabytes prefix=$CACHE/trixie options=()
 	local append="console=ttyS0 panic=-1 oops=panic no_timer_check iomem=relaxed printk.devkmsg=on log_buf_len=4M"
 	arch=$(uname -m)
-	limit=$(patience 120)
+	limit=$(times 4 120)
+	megabytes=$(times 2 "$memory")M
 	while read -r _ seconds _; do
 		limit=$((limit + seconds))
 	done <"$1/root/vm/tests"
@@ -193,8 +194,8 @@ run_machine()
 	QEMU_MODULE_DIR=$prefix/usr/lib/$arch-linux-gnu/qemu timeout -k 5 "$limit" \
 		"$prefix"/lib64/ld-linux-*.so.2 --library-path "$prefix/usr/lib/$arch-linux-gnu" \
 		"$prefix/usr/bin/qemu-system-$arch" -L "$prefix/usr/share/qemu" -L "$prefix/usr/share/seabios" \
-		-M q35 -accel "${NPU_VM_ACCEL:-tcg}" -cpu max,la57=off -smp "$smp" -m "$memory" -nodefaults -display none \
-		-no-reboot -object "memory-backend-memfd,share=on,id=mem,size=${memory}M" -machine memory-backend=mem \
+		-M q35 -accel "${NPU_VM_ACCEL:-tcg}" -cpu max,la57=off -smp "$smp" -m "$megabytes" -nodefaults -display none \
+		-no-reboot -object "memory-backend-memfd,share=on,id=mem,size=$megabytes" -machine memory-backend=mem \
 		-serial "file:$1/console.raw" -serial stdio \
 		-kernel "$CACHE/kernel/$kernel/vmlinuz" -initrd "$1/initrd" -append "$append" "${options[@]}" \
 		-device "{\"driver\":\"vfio-user-pci\",\"rombar\":0,\"socket\":{\"type\":\"unix\",\"path\":\"$2\"}}" \
