@@ -46,8 +46,8 @@ static struct refusal {
 	unsigned seen;
 } refusals[] = {
 	{ "the weights of one pass need", "weights of one kernel group" },
-	{ "no row suits all of its layers", "a value that all of its layers cannot cut" },
-	{ "cannot cut", "a layer whose pooling looks across every cut" },
+	{ "no row suits all of its layers", "a value of parts or of CPU steps without a row to cut it at" },
+	{ "cannot cut", "a layer that cannot cut its values" },
 	{ "more pieces of memory than the", "a layer of more pieces than a chain names" },
 };
 
