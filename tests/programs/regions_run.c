@@ -46,7 +46,8 @@ static struct refusal {
 	unsigned seen;
 } refusals[] = {
 	{ "the weights of one pass need", "weights of one kernel group" },
-	{ "no row suits all of its layers", "a value of parts or of CPU steps without a row to cut it at" },
+	{ "no row suits all of its layers",
+	  "a value of parts or of CPU steps without a row to cut it at" },
 	{ "cannot cut", "a layer that cannot cut its values" },
 	{ "more pieces of memory than the", "a layer of more pieces than a chain names" },
 };
