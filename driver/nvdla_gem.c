@@ -21,8 +21,8 @@
 /* Memory that is not cached: on a coherent device an ordinary mapping all the same. */
 #define NVDLA_BO_ATTRS (DMA_ATTR_WRITE_COMBINE | DMA_ATTR_NO_WARN)
 
-/* Failure is ordinary: the caller asks for smaller pieces. */
-#define NVDLA_BO_GFP (GFP_KERNEL | __GFP_NOWARN)
+/* Failure is ordinary, and nobody is killed for it: the caller asks for smaller pieces. */
+#define NVDLA_BO_GFP (GFP_KERNEL | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
 
 /* Without IOMMU and without an area set aside, the page allocator has no larger piece. */
 #define NVDLA_LARGEST_BLOCK ((u64)PAGE_SIZE << MAX_PAGE_ORDER)
@@ -118,6 +118,8 @@ static void nvdla_bo_free(struct drm_gem_object *obj)
 		drm_prime_gem_destroy(obj, NULL);
 	if (bo->client)
 		nvdla_client_uncharge(bo->client, obj->size);
+	if (bo->stand_in)
+		__free_page(bo->stand_in);
 	drm_gem_object_release(obj);
 	kfree(bo);
 }
@@ -270,7 +272,47 @@ static int nvdla_bo_mmap(struct drm_gem_object *obj, struct vm_area_struct *vma)
 	return ret;
 }
 
+/* A page of zeros for this buffer alone, until it is freed. */
+static struct page *bo_stand_in(struct nvdla_bo *bo)
+{
+	struct page *page = READ_ONCE(bo->stand_in), *before;
+
+	if (page)
+		return page;
+	page = alloc_page(GFP_KERNEL | __GFP_ZERO);
+	if (!page)
+		return NULL;
+	before = cmpxchg(&bo->stand_in, NULL, page);
+	if (!before)
+		return page;
+	__free_page(page);
+	return before;
+}
+
+/*
+ * All pages are mapped by mmap(), so what is missing went with the device.  Programs learn that from
+ * their next call, not by a signal: until then they see a page that leads nowhere.
+ */
+static vm_fault_t nvdla_bo_fault(struct vm_fault *vmf)
+{
+	struct vm_area_struct *vma = vmf->vma;
+	struct drm_gem_object *obj = vma->vm_private_data;
+	struct page *page;
+
+	if (!drm_dev_is_unplugged(obj->dev))
+		return VM_FAULT_SIGBUS;
+	page = bo_stand_in(to_nvdla_bo(obj));
+	if (!page)
+		return VM_FAULT_OOM;
+	if (vma->vm_flags & VM_PFNMAP)
+		return vmf_insert_pfn(vma, vmf->address, page_to_pfn(page));
+	get_page(page);
+	vmf->page = page;
+	return 0;
+}
+
 static const struct vm_operations_struct nvdla_bo_vm_ops = {
+	.fault = nvdla_bo_fault,
 	.open = drm_gem_vm_open,
 	.close = drm_gem_vm_close,
 };

@@ -35,6 +35,7 @@ struct nvdla_gem {
  * @flags: DRM_NVDLA_BO_*
  * @sgt: pages, one piece for the device, where it is cached or imported; else NULL
  * @client: who is charged for it; NULL: an import whose handle is not yet made
+ * @stand_in: what mappings show when the memory is gone; NULL: nobody has looked
  *
  * When the device is taken away its memory goes too: @vaddr and @sgt are NULL from then on.
  */
@@ -46,6 +47,7 @@ struct nvdla_bo {
 	u32 flags;
 	struct sg_table *sgt;
 	struct nvdla_client *client;
+	struct page *stand_in;
 };
 
 static inline struct nvdla_bo *to_nvdla_bo(struct drm_gem_object *obj)
