@@ -332,6 +332,9 @@ static int wait_job(struct npu_drm *drm, const struct drm_chain *chain, struct n
 				strerror(-err));
 	if (result->error)
 		return job_failed(drm, chain, result->error, result->tasks);
+	/* Where the device went meanwhile, its memory did too, and reads as zeros. */
+	if (result->tasks != chain->base.tasks)
+		return job_failed(drm, chain, -ENODEV, result->tasks);
 	stats->busy_ns = result->busy_ns;
 	stats->register_writes = result->register_writes;
 	return 0;
