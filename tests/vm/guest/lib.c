@@ -511,14 +511,36 @@ static volatile u32 *ctrl_page(void)
 	return ctrl;
 }
 
+/* A function that sleeps decodes no address: its page is there while it is kept awake. */
+static void keep_awake(bool on)
+{
+	const char *pci = guest_pci_path();
+	char path[320];
+
+	if (!pci)
+		return;
+	snprintf(path, sizeof(path), "%s/power/control", pci);
+	guest_file_write(path, on ? "on" : "auto");
+}
+
 u32 guest_ctrl_read(u32 reg)
 {
-	return ctrl_page()[reg / 4];
+	volatile u32 *page = ctrl_page();
+	u32 value;
+
+	keep_awake(true);
+	value = page[reg / 4];
+	keep_awake(false);
+	return value;
 }
 
 void guest_ctrl_write(u32 reg, u32 value)
 {
-	ctrl_page()[reg / 4] = value;
+	volatile u32 *page = ctrl_page();
+
+	keep_awake(true);
+	page[reg / 4] = value;
+	keep_awake(false);
 }
 
 void guest_ctrl_close(void)
