@@ -31,14 +31,16 @@ bool pair_open(struct pair *pair, const struct shared_model *model)
 		return false;
 	}
 	shared_io_make(pair->on_npu, &pair->out);
-	shared_io_make(pair->on_sim, &pair->expect);
 	return true;
 }
 
 void pair_close(struct pair *pair)
 {
+	unsigned i;
+
 	shared_io_free(&pair->out);
-	shared_io_free(&pair->expect);
+	for (i = 0; i < PAIR_INPUTS; i++)
+		shared_io_free(&pair->expect[i]);
 	npu_model_free(pair->on_npu);
 	npu_model_free(pair->on_sim);
 	npu_close(pair->npu);
@@ -55,17 +57,31 @@ static int run(struct pair *pair, struct npu_model *model, struct shared_io *io,
 		       &pair->stats);
 }
 
-bool pair_run(struct pair *pair, u32 seed)
+/* What the simulated device makes of an input. */
+static struct shared_io *expected(struct pair *pair, u32 input)
 {
+	struct shared_io *io = &pair->expect[input];
+
+	if (!pair->known[input]) {
+		shared_io_make(pair->on_sim, io);
+		if (run(pair, pair->on_sim, io, input))
+			return NULL;
+		pair->known[input] = true;
+	}
+	return io;
+}
+
+bool pair_run(struct pair *pair, u32 n)
+{
+	const struct shared_io *expect = expected(pair, n % PAIR_INPUTS);
 	unsigned i;
 
-	if (run(pair, pair->on_sim, &pair->expect, seed) ||
-	    run(pair, pair->on_npu, &pair->out, seed)) {
+	if (!expect || run(pair, pair->on_npu, &pair->out, n % PAIR_INPUTS)) {
 		printf("# %s: %s\n", pair->model->name, npu_error());
 		return false;
 	}
 	for (i = 0; i < pair->out.output_count; i++)
-		if (memcmp(pair->out.output[i].data, pair->expect.output[i].data,
+		if (memcmp(pair->out.output[i].data, expect->output[i].data,
 			   pair->out.output[i].bytes)) {
 			printf("# %s: output %u differs\n", pair->model->name, i);
 			return false;
