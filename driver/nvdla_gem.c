@@ -290,8 +290,8 @@ static struct page *bo_stand_in(struct nvdla_bo *bo)
 }
 
 /*
- * All pages are mapped by mmap(), so what is missing went with the device.  Programs learn that from
- * their next call, not by a signal: until then they see a page that leads nowhere.
+ * All pages are mapped by mmap(), so what is missing went with the device.  Programs learn that
+ * from their next call, not by a signal: until then they see a page that leads nowhere.
  */
 static vm_fault_t nvdla_bo_fault(struct vm_fault *vmf)
 {
