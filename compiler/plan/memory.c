@@ -17,6 +17,8 @@
 #define ALIGNMENT 64u
 /* Pairs of values that the search may look at, over all orders. */
 #define EFFORT 400000u
+/* The same where items must not lie across spans: the bound is mostly out of reach then. */
+#define EFFORT_IN_SPANS 40000u
 
 u32 npu_value_root(const struct npu_net *net, u32 value, u64 *offset)
 {
@@ -201,7 +203,8 @@ static u32 next_random(u32 *state)
 /* Moves single items to the front of the best order, as long as that may help. */
 static void improve(struct packer *p)
 {
-	u32 tries = EFFORT / (p->count * p->count + 1), state = 1, i;
+	u32 effort = p->span == UINT64_MAX ? EFFORT : EFFORT_IN_SPANS;
+	u32 tries = effort / (p->count * p->count + 1), state = 1, i;
 
 	while (tries-- && p->best_bytes > p->bound) {
 		u32 from = next_random(&state) % p->count, to = next_random(&state) % p->count;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * Layer lists from anywhere: each is refused with a message, or planned for some
- * budget, and the plan holds.  The first byte says the configuration, the second the banks.
+ * budget, with memory as a whole and in pieces, and the plan holds.  The first byte says the configuration, the second the banks.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -23,13 +23,14 @@ static bool is_small(const struct npu_net *net)
 	return sum < 64 * MAX_PLANE && net->layer_count <= 8;
 }
 
-static void plan(const struct npu_net *net, u32 banks)
+static void plan(const struct npu_net *net, u32 banks, u64 region_bytes)
 {
 	struct npu_budget budget = npu_budget_full(net->config);
 	struct npu_diag diag = { "" };
 	struct npu_plan *p;
 
 	budget.banks = banks;
+	budget.region_bytes = region_bytes;
 	if (npu_plan_net(net, &budget, &p, &diag)) {
 		if (!diag.text[0])
 			abort();
@@ -48,6 +49,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct npu_diag diag = { "" };
 	struct npu_net *net;
 	char *text;
+	u32 pages;
 
 	if (size < 2)
 		return 0;
@@ -62,8 +64,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	} else {
 		/* Names were copied: the text may go. */
 		memset(text, 0, size - 2);
-		if (is_small(net))
-			plan(net, data[1] % (config->banks + 1));
+		for (pages = 0; pages < 64 && is_small(net); pages = 7 * pages + 1)
+			plan(net, data[1] % (config->banks + 1), pages * 4096ull);
 		npu_net_free(net);
 	}
 	free(text);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Fuzzer of compiled files: whatever is accepted can be planned, emitted and printed, and written
- * again to a file that is read as the same.
+ * Fuzzer of compiled files: whatever is accepted can be planned, emitted and printed, planned for
+ * memory in pieces or refused, and written again to a file that is read as the same.
  */
 #include "program.h"
 
@@ -34,6 +34,28 @@ static void check_rewrite(const struct npu_program *program)
 	free(data);
 }
 
+static void check_plan(const struct npu_program *program)
+{
+	struct npu_diag diag = { 0 };
+
+	if (npu_plan_verify(program->net, program->plan, &diag)) {
+		fprintf(stderr, "%s\n", diag.text);
+		abort();
+	}
+}
+
+/* Pieces of one page, and of so many that few values are larger. */
+static void check_pieces(struct npu_program *program)
+{
+	struct npu_budget budget = program->plan->budget;
+	struct npu_diag diag = { 0 };
+
+	for (budget.region_bytes = 4096; budget.region_bytes <= 4096 << 8;
+	     budget.region_bytes <<= 4)
+		if (!npu_program_replan(program, &budget, &diag))
+			check_plan(program);
+}
+
 int LLVMFuzzerTestOneInput(const u8 *data, size_t bytes)
 {
 	static FILE *nowhere;
@@ -52,12 +74,10 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t bytes)
 	/* The length in the header is a check against truncation; the fuzzer need not learn it. */
 	memcpy(copy + 8, &(u64){ bytes }, sizeof(u64));
 	if (!npu_program_load_memory(copy, bytes, "input", NULL, NULL, &program, &diag)) {
-		if (npu_plan_verify(program->net, program->plan, &diag)) {
-			fprintf(stderr, "%s\n", diag.text);
-			abort();
-		}
+		check_plan(program);
 		print_all(program, nowhere);
 		check_rewrite(program);
+		check_pieces(program);
 		npu_program_free(program);
 	}
 	free(copy);

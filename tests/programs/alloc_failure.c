@@ -169,20 +169,26 @@ static void check_kept(struct subject *subject, const struct npu_program *progra
 		wrong(subject, "a failed replan changed the program");
 }
 
-static int replan(struct subject *subject, struct npu_program *program, u32 banks)
+/* @region_bytes: memory in pieces, which not every network fits; 0: no limit. */
+static int replan(struct subject *subject, struct npu_program *program, u32 banks, u64 region_bytes)
 {
 	struct npu_budget budget = npu_budget_full(subject->config);
 	const struct npu_plan *plan = program->plan;
 	u32 steps = program->step_count;
+	long left;
 	int err;
 
 	budget.banks = banks;
+	budget.region_bytes = region_bytes;
 	err = npu_program_replan(program, &budget, &subject->diag);
 	/* Looking at it must not fail by itself. */
-	if (err) {
-		atomic_store(&countdown, 0);
+	left = atomic_exchange(&countdown, 0);
+	if (err)
 		check_kept(subject, program, plan, steps);
-	}
+	if (err == -EFBIG && region_bytes)
+		err = 0;
+	if (!err)
+		atomic_store(&countdown, left);
 	return err;
 }
 
@@ -195,7 +201,9 @@ static int life_of_program(struct subject *subject)
 	err = npu_program_load_memory(subject->file.data, subject->file.bytes, "model.tflite",
 				      subject->config, NULL, &program, &subject->diag);
 	if (!err)
-		err = replan(subject, program, subject->config->banks / 2);
+		err = replan(subject, program, subject->config->banks / 2, 4096);
+	if (!err)
+		err = replan(subject, program, subject->config->banks / 2, 0);
 	if (!err)
 		err = npu_report_write(program, report_path, &subject->diag);
 	if (!err)
@@ -203,7 +211,7 @@ static int life_of_program(struct subject *subject)
 	if (!err)
 		err = npu_program_load(compiled_path, NULL, NULL, &again, &subject->diag);
 	if (!err)
-		err = replan(subject, again, subject->config->banks);
+		err = replan(subject, again, subject->config->banks, 0);
 	npu_program_free(program);
 	npu_program_free(again);
 	return err;
