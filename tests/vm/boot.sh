@@ -288,6 +288,8 @@ judge()
 		note="the machine ended early: $(tail -n 1 "$1/qemu.log")"
 	elif sed '/vm: begin /,$d' "$1/console.log" | grep -qE "$REPORTS"; then
 		note="the kernel reported a fault while it booted"
+	elif grep -q 'Bad address' "$1/npusim.log"; then
+		note="the NPU reached for memory that was not mapped for it: $(grep -m 1 'Bad address' "$1/npusim.log")"
 	fi
 	if [ -n "$note" ]; then
 		failed=$((failed + 1))
