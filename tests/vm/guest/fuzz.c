@@ -60,19 +60,25 @@ static bool canary_bo_whole(const struct canaries *c, u32 i)
 	return true;
 }
 
-static void canaries_begin(struct canaries *c)
+static void canaries_open(struct canaries *c)
 {
-	u64 k;
 	u32 i;
 
 	c->fd = guest_open();
+	for (i = 0; i < CANARIES; i++)
+		canary_bo_new(c, i);
+}
+
+static void canaries_begin(struct canaries *c)
+{
+	u64 k;
+
 	c->plain = mmap(NULL, PLAIN_BYTES, PROT_READ | PROT_WRITE,
 			MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 	NEED(c->plain != MAP_FAILED, "memory");
 	for (k = 0; k < PLAIN_BYTES / 8; k++)
 		c->plain[k] = canary_word(k);
-	for (i = 0; i < CANARIES; i++)
-		canary_bo_new(c, i);
+	canaries_open(c);
 }
 
 /* Looks at some, and makes them anew between the buffers of the others. */
@@ -90,19 +96,26 @@ static u32 canaries_move(struct canaries *c, struct fuzz_thread *t)
 	return broken;
 }
 
-static u32 canaries_end(struct canaries *c)
+static u32 canaries_close(struct canaries *c)
 {
 	u32 i, broken = 0;
-	u64 k;
 
 	for (i = 0; i < CANARIES; i++) {
 		broken += !canary_bo_whole(c, i);
 		guest_bo_free(c->fd, &c->bo[i]);
 	}
+	close(c->fd);
+	return broken;
+}
+
+static u32 canaries_end(struct canaries *c)
+{
+	u32 broken = canaries_close(c);
+	u64 k;
+
 	for (k = 0; k < PLAIN_BYTES / 8; k++)
 		broken += c->plain[k] != canary_word(k);
 	munmap(c->plain, PLAIN_BYTES);
-	close(c->fd);
 	return broken;
 }
 
@@ -179,11 +192,22 @@ static bool replug(struct fuzz_thread *t)
 /* The canaries' own file is of the device before: they begin anew. */
 static u32 replug_round(struct fuzz_thread *t, struct canaries *canaries, u32 *failed)
 {
-	u32 broken = canaries_end(canaries);
+	u32 result = canaries_close(canaries);
 
 	*failed += !replug(t);
-	canaries_begin(canaries);
-	return broken;
+	canaries_open(canaries);
+	return result;
+}
+
+/* A while in which the clients get something done, on slow machines too. */
+static void let_work(const struct fuzz_counters *counters, struct fuzz_thread *t)
+{
+	u64 until = guest_now_ns() + 3000000000ull;
+	unsigned long long enough = counters->calls + 100 + fuzz_random(t, 600);
+
+	do {
+		guest_sleep_ms(20 + fuzz_random(t, 100));
+	} while (counters->calls < enough && guest_now_ns() < until);
 }
 
 static u32 environment(const char *name, u32 otherwise)
@@ -219,7 +243,7 @@ static void campaign(struct fuzz_counters *counters, u32 seconds, u32 seed)
 	for (i = 0; i < CLIENTS; i++)
 		client[i] = client_new(counters, seed + born++);
 	while (guest_now_ns() < end) {
-		guest_sleep_ms(50 + fuzz_random(&t, 300));
+		let_work(counters, &t);
 		i = fuzz_random(&t, CLIENTS);
 		kill(client[i], SIGKILL);
 		waitpid(client[i], NULL, 0);

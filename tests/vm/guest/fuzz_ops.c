@@ -470,7 +470,7 @@ static void do_netlink(struct fuzz_thread *t, struct fuzz_file *f)
 {
 	u8 attrs[512] = { 0 };
 	u32 bytes = 0, i;
-	u32 device = 0;
+	u32 device = (u32)atoi(strrchr(guest_node(), 'l') + 1); /* /dev/accel/accelN */
 	u16 flags = chance(t, 3) ? NLM_F_DUMP : NLM_F_ACK;
 
 	if (t->genl.fd <= 0 && guest_genl_open(&t->genl)) {

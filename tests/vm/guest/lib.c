@@ -34,7 +34,7 @@ void guest_sleep_ms(u32 ms)
 const char *guest_node(void)
 {
 	const char *named = getenv("NPU_TEST_NODE");
-	static char path[64];
+	static __thread char path[64];
 	unsigned i;
 
 	if (named && *named)
