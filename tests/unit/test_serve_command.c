@@ -294,8 +294,11 @@ static void test_paths(void **state)
 	other = START("--once");
 	assert_int_equal(end_of(&other), 1);
 	assert_true(said(socket_path));
+	/* It has not been disturbed. */
+	open_client(&c);
 	/* Nobody listens any more. */
 	end_by(&p, SIGKILL);
+	close(c.socket);
 	p = START("--once");
 	wait_ready(&p);
 	open_client(&c);

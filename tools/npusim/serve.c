@@ -178,7 +178,10 @@ static int loop(struct server *s)
 
 /* ---- start and end ---------------------------------------------------------------------- */
 
-/* A socket that nobody listens on any more is left over from a server that was killed. */
+/*
+ * A socket that nobody holds any more is left over from a server that was killed.  A datagram socket
+ * asks without disturbing: where somebody listens it is refused for its type.
+ */
 static void remove_stale(const struct sockaddr_un *address)
 {
 	struct stat st;
@@ -186,7 +189,7 @@ static void remove_stale(const struct sockaddr_un *address)
 
 	if (lstat(address->sun_path, &st) || !S_ISSOCK(st.st_mode))
 		return;
-	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		return;
 	if (connect(fd, (const struct sockaddr *)address, sizeof(*address)) &&
