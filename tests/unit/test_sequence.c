@@ -705,6 +705,53 @@ static void test_abort_two(void **state)
 	chain_free(&other.build);
 }
 
+/* What one chain loses another one lacks: the reset comes before its segment, which is written anew. */
+static void test_foreign_leak(void **state)
+{
+	struct nvdla_segment *done[NVDLA_SEGMENTS];
+	struct nvdla_segment mine, theirs, again;
+	static struct nvdla_config gated;
+	static struct other other;
+	static struct fake f;
+	static struct nvdla_hw hw;
+
+	gated = *nvdla_config_find("nv_small");
+	gated.quirks = NVDLA_QUIRK_LEAKED_WEIGHTS;
+	begin("nv_small");
+	add_conv(&gated, 0, 0x400, false);
+	end(&gated);
+	keep(&other, &gated);
+	begin("nv_small");
+	add_conv(&gated, 0, 0, false);
+	end(&gated);
+	mine = segment_of(&chain, 1, 0);
+	theirs = segment_of(&other.chain, 2, 0);
+	fake_open(&f, &hw, &gated);
+	nvdla_sequence_push(&hw, &mine);
+	nvdla_sequence_push(&hw, &theirs);
+	fake_finish(&f, conv_units);
+	assert_int_equal(nvdla_sequence_interrupt(&hw, done), 0);
+	assert_int_equal(f.resets, 1);
+	assert_int_equal(theirs.enabled, 1);
+	again = segment_of(&chain, 3, 0);
+	nvdla_sequence_push(&hw, &again);
+	assert_int_equal(again.programmed, 1);
+	/* Each takes 293 of 512 entries: the first two are too many for the third. */
+	fake_finish(&f, conv_units);
+	assert_int_equal(nvdla_sequence_interrupt(&hw, done), 0);
+	assert_ptr_equal(done[0], &theirs);
+	assert_int_equal(f.resets, 2);
+	assert_int_equal(again.enabled, 1);
+	assert_int_equal(f.unit[NVDLA_UNIT_SDP].value[0][0x48 / 4], bases[TASK_OUTPUT]);
+	assert_int_equal(f.unit[NVDLA_UNIT_CSC].value[0][0x44 / 4], 8 * 7 - 1);
+	fake_finish(&f, conv_units);
+	assert_int_equal(nvdla_sequence_interrupt(&hw, done), 0);
+	assert_ptr_equal(done[0], &again);
+	assert_int_equal(f.violations, 0);
+	chain_free(&build);
+	chain_free(&other.build);
+}
+
 /* ---- on the device model ---- */
 
 #define MODEL_BASE 0x80000000ull
@@ -986,6 +1033,7 @@ int main(void)
 		cmocka_unit_test(test_two_chains),
 		cmocka_unit_test(test_foreign_tables),
 		cmocka_unit_test(test_abort_two),
+		cmocka_unit_test(test_foreign_leak),
 		cmocka_unit_test(test_model_pieces),
 		cmocka_unit_test(test_leaked_weights),
 		cmocka_unit_test(test_no_reset_before_reuse),
