@@ -138,6 +138,14 @@ in_area()
 	APT_CONFIG=$config "$@"
 }
 
+# apt_get AREA ARGUMENT...: once more with new indices if the archive has moved on since they were read.
+apt_get()
+{
+	local from=$1
+	shift
+	in_area "$from" apt-get -q "$@" >/dev/null 2>&1 || { area "$from" && in_area "$from" quietly apt-get -q "$@"; }
+}
+
 # unpack AREA DIRECTORY SUITE PACKAGE...: the packages with all that they depend on.  SUITE is the
 # one preferred, as for apt's -t.
 unpack()
@@ -145,7 +153,7 @@ unpack()
 	local from=$1 into=$2 suite=$3 debs=$CACHE/apt/$1/cache/archives
 	shift 3
 	rm -f "$debs"/*.deb
-	in_area "$from" quietly apt-get -q -y --download-only -t "$suite" install "$@" &&
+	apt_get "$from" -y --download-only -t "$suite" install "$@" &&
 		unpack_debs "$into" "$debs"/*.deb || return
 	rm -f "$debs"/*.deb
 }
@@ -157,7 +165,7 @@ unpack_alone()
 	shift 2
 	rm -rf "$debs"
 	mkdir -p "$debs"
-	(cd "$debs" && in_area "$from" quietly apt-get -q download "$@") &&
+	(cd "$debs" && apt_get "$from" download "$@") &&
 		unpack_debs "$into" "$debs"/*.deb || return
 	rm -rf "$debs"
 }
