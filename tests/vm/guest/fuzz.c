@@ -178,11 +178,13 @@ static void find_driver(void)
 /* The driver is taken from its device while all are busy, and gets it back. */
 static bool replug(struct fuzz_thread *t)
 {
+	u64 begin = guest_now_ns();
 	char path[320];
 	int err;
 
 	snprintf(path, sizeof(path), "%s/unbind", driver);
 	err = guest_file_write(path, slot);
+	printf("# unbound in %llu ms\n", (unsigned long long)(guest_now_ns() - begin) / 1000000);
 	guest_fault(NVDLA_PCI_FAULT_NONE, 0);
 	snprintf(path, sizeof(path), "%s/bind", driver);
 	guest_sleep_ms(fuzz_random(t, 50));
