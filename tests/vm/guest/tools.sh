@@ -110,7 +110,7 @@ npu-run $model --input image --repeat 100000 >/dev/null 2>&1 &
 runner=$!
 sleep 2
 check 'npu-top shows a client' prints "^ +$runner npu-run " npu-top --once
-check 'its share of the NPU' prints "\"pid\": $runner, \"command\": \"npu-run\", .*\"npu_percent\": [1-9]" npu-top --once --json
+check 'its share of the NPU' prints "\"pid\": $runner, \"command\": \"npu-run\", .*\"npu_percent\": ([1-9]|0\.0*[1-9])" npu-top --once --json
 check 'its memory' prints "\"pid\": $runner, .*\"pinned_bytes\": [1-9][0-9]{4}" npu-top --once --json
 check 'the counters' prints '"jobs": [1-9][0-9]*, "tasks": [1-9]' npu-top --once --json
 check 'others cannot see it, and are told' prints 'could not be looked at' as_nobody npu-top --once
