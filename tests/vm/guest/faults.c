@@ -371,7 +371,7 @@ static void check_death(void)
 	clients_open(&c);
 	guest_work_new(c.fd[0], &few, &work);
 	guest_work_fill(&work, 7);
-	guest_fault(NVDLA_PCI_FAULT_SLOW_TASKS, 100);
+	guest_fault(NVDLA_PCI_FAULT_SLOW_TASKS, 250);
 	NEED(!submit_timed(&c.hit) && !submit_timed(&c.other), "jobs are accepted");
 	guest_sleep_ms(150);
 	guest_fault(NVDLA_PCI_FAULT_DEAD, 0);
