@@ -488,13 +488,22 @@ void nvdla_sched_fini(struct nvdla_device *nvdla)
 	cancel_work_sync(&sched->wedged);
 }
 
+/* Segments change places under the lock: a look without it may miss one that runs. */
+static bool is_drained(struct nvdla_device *nvdla)
+{
+	guard(mutex)(&nvdla->sched.hw_lock);
+	return !nvdla->hw.segment[0];
+}
+
 void nvdla_sched_suspend(struct nvdla_device *nvdla)
 {
 	struct nvdla_sched *sched = &nvdla->sched;
 
 	drm_sched_wqueue_stop(&sched->base);
 	/* The tick goes on: this ends, by a reset if need be. */
-	wait_event(sched->drained, !READ_ONCE(nvdla->hw.segment[0]));
+	do {
+		wait_event(sched->drained, !READ_ONCE(nvdla->hw.segment[0]));
+	} while (!is_drained(nvdla));
 }
 
 void nvdla_sched_resume(struct nvdla_device *nvdla)
