@@ -98,6 +98,7 @@ struct mock_kernel {
 };
 
 static struct mock_kernel mock;
+static pthread_mutex_t mock_lock = PTHREAD_MUTEX_INITIALIZER; /* one call at a time */
 
 #define MOCK_RULE(condition)                                                                      \
 	do {                                                                                      \
@@ -572,6 +573,7 @@ MOCK_API int ioctl(int fd, unsigned long request, ...)
 	va_end(args);
 	if (!file)
 		return (int)syscall(SYS_ioctl, fd, request, argument);
+	pthread_mutex_lock(&mock_lock);
 	mock.calls[MOCK_NUMBER(request)]++;
 	err = mock_injected(MOCK_NUMBER(request));
 	if (err && mock.message && request == DRM_IOCTL_NVDLA_CHAIN_CREATE) {
@@ -582,6 +584,7 @@ MOCK_API int ioctl(int fd, unsigned long request, ...)
 	}
 	if (!err)
 		err = mock_call(fd, file, request, argument);
+	pthread_mutex_unlock(&mock_lock);
 	errno = err ? -err : errno;
 	return err ? -1 : 0;
 }

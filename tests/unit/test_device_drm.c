@@ -196,7 +196,9 @@ static void test_budget(void **state)
 static void *raise_generation(void *context)
 {
 	usleep(50000);
-	__atomic_add_fetch(&mock.generation, 1, __ATOMIC_SEQ_CST);
+	pthread_mutex_lock(&mock_lock);
+	mock.generation++;
+	pthread_mutex_unlock(&mock_lock);
 	return NULL;
 }
 
