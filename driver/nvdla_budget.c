@@ -273,12 +273,15 @@ static int client_reserve(struct nvdla_budget_client *client, u32 banks)
 {
 	struct nvdla_budget_share *share = client->share;
 	struct nvdla_device *nvdla = share->nvdla;
+	struct nvdla_budget_state state = nvdla_budget_now(nvdla).state;
+	u32 own = share->reserved;
 	int ret;
 
 	lockdep_assert_held(&nvdla->budget.change);
 	/* No cgroup is charged for what is not there. */
-	if (banks > nvdla->config->banks)
-		return -ENOSPC;
+	ret = nvdla_budget_state_reserve(&state, &own, banks);
+	if (ret < 0)
+		return ret;
 	ret = share_charge(share, banks);
 	if (ret)
 		return ret;

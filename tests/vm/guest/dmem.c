@@ -18,7 +18,7 @@
 #define GROUP ROOT "/npu"
 
 static char region[128]; /* the buffer's name among the controller's regions */
-static u64 capacity;
+static u64 bank; /* bytes */
 static u32 total;
 
 /* The number behind the region's name in a file of the controller; ~0: it is not there. */
@@ -32,12 +32,15 @@ static u64 number_of(const char *path)
 	return at ? strtoull(at + strlen(region), NULL, 0) : ~0ull;
 }
 
-/* The region that ends in "/cbuf". */
+/*
+ * The region that ends in "/cbuf", as the group's files name it.  The root's file dmem.capacity would tell
+ * its size too, but a kernel in which no controller comes behind dmem does not show it.
+ */
 static bool find_region(void)
 {
 	char text[1024], *end, *start;
 
-	if (guest_file_read(ROOT "/dmem.capacity", text, sizeof(text)) < 0)
+	if (guest_file_read(GROUP "/dmem.current", text, sizeof(text)) < 0)
 		return false;
 	end = strstr(text, "/cbuf ");
 	if (!end)
@@ -45,7 +48,6 @@ static bool find_region(void)
 	for (start = end; start > text && start[-1] != '\n'; start--)
 		;
 	snprintf(region, sizeof(region), "%.*s", (int)(end + 6 - start), start);
-	capacity = number_of(ROOT "/dmem.capacity");
 	return true;
 }
 
@@ -82,8 +84,6 @@ static u64 current(void)
 
 static void check_limit(int fd)
 {
-	u64 bank = capacity / total;
-
 	NEED(!join(GROUP), "this process joins the group");
 	NEED(!set_max(bank * 3), "the group may have three banks");
 	tap(!reserve(fd, 2) && current() == 2 * bank, "two banks are charged");
@@ -105,9 +105,9 @@ static void check_refused(int fd)
 {
 	int other = guest_open();
 
-	NEED(!join(GROUP) && !set_max(capacity), "the group may have all");
+	NEED(!join(GROUP) && !set_max(bank * total), "the group may have all");
 	NEED(!reserve(other, total - 1), "a client reserves all but one bank");
-	tap(reserve(fd, 2) == -ENOSPC && current() == (total - 1) * (capacity / total),
+	tap(reserve(fd, 2) == -ENOSPC && current() == (total - 1) * bank,
 	    "another's two are refused, and not charged");
 	close(other);
 	tap(current() == 0, "a client that closes its file is uncharged");
@@ -131,7 +131,7 @@ static void check_killed(int fd)
 	}
 	close(ready[1]);
 	NEED(child > 0 && read(ready[0], &byte, 1) == 1, "a process in the group reserves two");
-	tap(current() == 2 * (capacity / total), "the group is charged for it");
+	tap(current() == 2 * bank, "the group is charged for it");
 	kill(child, SIGKILL);
 	waitpid(child, &status, 0);
 	for (i = 0; i < 200 && current(); i++)
@@ -149,11 +149,10 @@ int main(void)
 	NEED(!guest_query(fd, DRM_NVDLA_QUERY_DEVICE, &info, sizeof(info)), "the device is asked");
 	tap(info.features & DRM_NVDLA_FEATURE_DMEM, "it says that reservations are charged");
 	total = info.banks;
-	NEED(find_region(), "the buffer is a region of the controller");
-	tap(capacity == (u64)info.banks * info.entries_per_bank * info.entry_bytes, "of %llu bytes",
-	    (unsigned long long)capacity);
+	bank = (u64)info.entries_per_bank * info.entry_bytes;
 	NEED(!guest_file_write(ROOT "/cgroup.subtree_control", "+dmem"), "groups may be limited");
 	NEED(!mkdir(GROUP, 0755), "a group is made");
+	NEED(find_region(), "the buffer is a region of the controller");
 	check_limit(fd);
 	check_refused(fd);
 	check_killed(fd);
