@@ -27,11 +27,11 @@ unplugged()
 	program=$!
 	usleep $((1500000 + $1 * 1000))
 	echo "$pci" >/sys/bus/pci/drivers/nvdla/unbind
-	wait $program
+	wait "$program"
 	status=$?
 	echo "$pci" >/sys/bus/pci/drivers/nvdla/bind
 	cat said
-	[ $status = 1 ] && grep -q '^npu-run: .*accel0: ' said
+	[ "$status" = 1 ] && grep -q '^npu-run: .*accel0: ' said
 }
 
 head -c 4096 /bin/busybox >image
