@@ -8,6 +8,12 @@
 #include "nvdla_device.h"
 #include "nvdla_drv.h"
 
+static const char *const priority_name[NVDLA_PRIORITIES] = {
+	[DRM_NVDLA_PRIORITY_LOW] = "low",
+	[DRM_NVDLA_PRIORITY_NORMAL] = "normal",
+	[DRM_NVDLA_PRIORITY_HIGH] = "high",
+};
+
 void nvdla_show_fdinfo(struct drm_printer *p, struct drm_file *file)
 {
 	const struct nvdla_config *cfg = to_nvdla(file->minor->dev)->config;
@@ -22,6 +28,7 @@ void nvdla_show_fdinfo(struct drm_printer *p, struct drm_file *file)
 	drm_print_memory_stats(p, &cbuf, 0, "cbuf");
 	drm_printf(p, "nvdla-reserved-banks:\t%llu\n", banks);
 	drm_printf(p, "nvdla-tasks:\t%llu\n", (u64)atomic64_read(&client->tasks));
+	drm_printf(p, "nvdla-priority:\t%s\n", priority_name[READ_ONCE(client->priority)]);
 	drm_printf(p, "nvdla-queued-jobs:\t%d\n", atomic_read(&client->jobs));
 	drm_printf(p, "nvdla-pinned-memory:\t%llu KiB\n",
 		   (u64)atomic64_read(&client->pinned) / SZ_1K);

@@ -54,6 +54,7 @@ check 'version of the hardware' "$(grep -c '^GLB.S_NVDLA_HW_VERSION 0x00303031$'
 check 'queue' "$(head -c 1 "$debug/queue" | wc -c)" 1
 check 'no bank is bad' "$(cat "$debug/unusable_banks")" 0x0
 check 'fdinfo' "$(grep -c '^drm-\(driver:.nvdla\|engine-npu:.0 ns\|total-cbuf:.0\)' /proc/$user/fdinfo/3)" 3
+check 'priority in fdinfo' "$(grep -c '^nvdla-priority:.normal' /proc/$user/fdinfo/3)" 1
 if echo 0x100000000 > "$debug/unusable_banks" 2>/dev/null; then
 	check 'a bank that is not there is refused' accepted refused
 fi
