@@ -3,6 +3,7 @@
 #include <linux/dma-fence.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
+#include <linux/workqueue.h>
 
 #include <drm/drm_drv.h>
 #include <drm/drm_file.h>
@@ -55,11 +56,41 @@ void nvdla_client_uncharge(struct nvdla_client *client, u64 bytes)
 	nvdla_client_put(client);
 }
 
-/* Segments that wait are killed, with -ESRCH; those that the NPU has go on. */
+/**
+ * struct nvdla_entities_end - the end of a client's entities
+ * @work: on the scheduler's queue
+ * @client: whose
+ * @count: of them
+ */
+struct nvdla_entities_end {
+	struct work_struct work;
+	struct nvdla_client *client;
+	u32 count;
+};
+
+static void end_entities_work(struct work_struct *work)
+{
+	struct nvdla_entities_end *end = container_of(work, struct nvdla_entities_end, work);
+
+	while (end->count)
+		drm_sched_entity_fini(&end->client->entity[--end->count]);
+}
+
+/*
+ * Segments that wait are killed, with -ESRCH; those that the NPU has go on.
+ *
+ * The scheduler puts an entity that it has just taken a segment from back into its run queue,
+ * ended or not, and would find it there when the client is no more.  On its own queue, which does
+ * one thing at a time, the end comes before or after that.
+ */
 static void end_entities(struct nvdla_client *client, u32 count)
 {
-	while (count)
-		drm_sched_entity_fini(&client->entity[--count]);
+	struct nvdla_entities_end end = { .client = client, .count = count };
+
+	INIT_WORK_ONSTACK(&end.work, end_entities_work);
+	queue_work(client->nvdla->sched.base.submit_wq, &end.work);
+	flush_work(&end.work);
+	destroy_work_on_stack(&end.work);
 }
 
 static int begin_entities(struct nvdla_client *client)
