@@ -444,7 +444,7 @@ static void do_fault(struct fuzz_thread *t, struct fuzz_file *f)
 	};
 	u32 i = fuzz_random(t, ARRAY_SIZE(faults));
 
-	if (t->client->faults && chance(t, 10))
+	if (t->client->faults && !t->client->counters->calm && chance(t, 10))
 		guest_fault(faults[i].kind, faults[i].arg);
 }
 

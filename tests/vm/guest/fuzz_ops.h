@@ -14,6 +14,7 @@
 /* What all processes count together. */
 struct fuzz_counters {
 	atomic_ullong calls, refused, chains, chains_refused, jobs, jobs_done, messages;
+	atomic_bool calm; /* nobody may disturb the device now */
 };
 
 #define FUZZ_HANDLES 24
