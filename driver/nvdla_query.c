@@ -4,6 +4,7 @@
 #include <drm/drm_file.h>
 #include <drm/nvdla_accel.h>
 
+#include "nvdla_cbuf.h"
 #include "nvdla_chain.h"
 #include "nvdla_client.h"
 #include "nvdla_compat.h"
@@ -47,7 +48,7 @@ static void query_device(struct nvdla_device *nvdla, struct nvdla_client *client
 	info->entry_bytes = cfg->entry_bytes;
 	info->address_bits = cfg->address_bits;
 	info->sram_bytes = nvdla->sram_bytes;
-	info->region_alignment = cfg->dbb_bytes;
+	info->region_alignment = nvdla_region_alignment(cfg);
 }
 
 static void query_limits(struct nvdla_device *nvdla, struct nvdla_client *client, void *answer)

@@ -12,6 +12,12 @@
 /* CDMA asks for weights by so many atoms, at addresses that are multiples of that. */
 #define NVDLA_CBUF_REQUEST_ATOMS 8u
 
+/* Bytes that region bases are multiples of: so offsets tell where weights lie among requests. */
+static inline u32 nvdla_region_alignment(const struct nvdla_config *cfg)
+{
+	return (u32)cfg->atom * NVDLA_CBUF_REQUEST_ATOMS;
+}
+
 /* Entries that one line (slice) of a feature cube of @w x @c takes. */
 u32 nvdla_cbuf_feature_eps(const struct nvdla_config *cfg, u32 w, u32 c);
 

@@ -474,8 +474,7 @@ int nvdla_chain_validate(const struct nvdla_config *config, const void *stream, 
 		.config = config,
 		.stream = stream,
 		.bytes = bytes,
-		/* So that offsets tell where weights lie among CDMA's requests. */
-		.alignment = (u32)config->atom * NVDLA_CBUF_REQUEST_ATOMS,
+		.alignment = nvdla_region_alignment(config),
 		.task = storage,
 	};
 	err = check_header(&v, stream, bytes, chain);

@@ -288,7 +288,7 @@ static void check_bo_wait(void)
 	guest_work_free(&work);
 }
 
-/* All regions in one buffer, at the device's alignment. */
+/* All regions in one buffer, at the device's alignment and no larger one. */
 static void check_one_buffer(void)
 {
 	static const struct guest_work_shape shape = { .tasks = 3, .dependent = true };
@@ -297,7 +297,7 @@ static void check_one_buffer(void)
 	struct guest_bo bo;
 	struct drm_nvdla_job job;
 	struct drm_nvdla_binding wrong[TASK_REGIONS];
-	u64 at = 0;
+	u64 at;
 	u32 i;
 	int err;
 
@@ -306,6 +306,7 @@ static void check_one_buffer(void)
 	tap(info.region_alignment && !(info.region_alignment & (info.region_alignment - 1)),
 	    "regions are aligned to %u bytes", info.region_alignment);
 	NEED(!guest_bo_new(fd, 1 << 20, 0, &bo), "a buffer of a megabyte is made");
+	at = info.region_alignment;
 	for (i = 0; i < TASK_REGIONS; i++) {
 		u32 align = info.region_alignment;
 
@@ -317,7 +318,8 @@ static void check_one_buffer(void)
 		guest_bo_free(fd, &work.bo[i]);
 		work.bo[i] = (struct guest_bo){ .size = work.region[i].size,
 						.data = (u8 *)bo.data + at };
-		at += (work.region[i].size + align - 1) / align * align;
+		/* At odd multiples of it. */
+		at += (work.region[i].size / align / 2 * 2 + 3) * align;
 	}
 	guest_work_fill(&work, 9);
 	memcpy(wrong, work.binding, sizeof(wrong));
