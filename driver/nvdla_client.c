@@ -11,6 +11,7 @@
 #include "nvdla_client.h"
 #include "nvdla_device.h"
 #include "nvdla_drv.h"
+#include "nvdla_gem.h"
 #include "nvdla_kchain.h"
 
 static const enum drm_sched_priority sched_priority[NVDLA_PRIORITIES] = {
@@ -143,6 +144,7 @@ int nvdla_client_open(struct drm_device *drm, struct drm_file *file)
 	client->nvdla = nvdla;
 	client->id = file->client_id;
 	client->pid = task_tgid_nr(current);
+	client->bo_bytes = nvdla_gem_advice(nvdla);
 	client->priority = DRM_NVDLA_PRIORITY_NORMAL;
 	xa_init_flags(&client->chains, XA_FLAGS_ALLOC1);
 	mutex_init(&client->lock);

@@ -43,6 +43,7 @@ struct nvdla_device;
  * @node: in the scheduler's list of open files
  * @budget: reservation and claims
  * @pinned: bytes of its buffers
+ * @bo_bytes: the largest buffer that it is likely to get in one piece; see &nvdla_gem.lock
  * @chains: its chains, by handle
  * @chain_bytes: of its chains, also of those that only jobs still have
  * @lock: protects what follows up to @last, and makes its submissions one after the other
@@ -64,6 +65,7 @@ struct nvdla_client {
 	struct list_head node;
 	struct nvdla_budget_client budget;
 	atomic64_t pinned;
+	u64 bo_bytes;
 	struct xarray chains;
 	atomic64_t chain_bytes;
 	struct mutex lock; /* makes submissions one after the other */

@@ -21,8 +21,11 @@
 /* Memory that is not cached: on a coherent device an ordinary mapping all the same. */
 #define NVDLA_BO_ATTRS (DMA_ATTR_WRITE_COMBINE | DMA_ATTR_NO_WARN)
 
-/* Failure is ordinary, and nobody is killed for it: the caller asks for smaller pieces. */
-#define NVDLA_BO_GFP (GFP_KERNEL | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
+/*
+ * Charged to the memory cgroup.  Failure is ordinary, and nobody is killed for it: the caller asks
+ * for smaller pieces.
+ */
+#define NVDLA_BO_GFP (GFP_KERNEL_ACCOUNT | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
 
 /* Without IOMMU and without an area set aside, the page allocator has no larger piece. */
 #define NVDLA_LARGEST_BLOCK ((u64)PAGE_SIZE << MAX_PAGE_ORDER)
@@ -37,8 +40,12 @@ int nvdla_gem_init(struct nvdla_device *nvdla)
 	struct nvdla_gem *gem = &nvdla->gem;
 
 	INIT_LIST_HEAD(&gem->bos);
-	gem->bo_bytes = nvdla->has_iommu ? NVDLA_MAX_PINNED_BYTES : NVDLA_LARGEST_BLOCK;
 	return drmm_mutex_init(&nvdla->drm, &gem->lock);
+}
+
+u64 nvdla_gem_advice(const struct nvdla_device *nvdla)
+{
+	return nvdla->has_iommu ? NVDLA_MAX_PINNED_BYTES : NVDLA_LARGEST_BLOCK;
 }
 
 /* ---- memory ---- */
@@ -64,15 +71,18 @@ static int bo_alloc_uncached(struct nvdla_bo *bo)
 	return bo->vaddr ? 0 : -ENOMEM;
 }
 
-/* What was had once may be had again; what was not had: less is likely. */
+/*
+ * What was had once may be had again; what was not had: less is likely.  For this client: another
+ * one's memory cgroup may have more.
+ */
 static void bo_learn(struct nvdla_bo *bo, int err)
 {
-	struct nvdla_gem *gem = &bo_device(bo)->gem;
+	u64 *advice = &bo->client->bo_bytes;
 
 	if (!err)
-		gem->bo_bytes = max_t(u64, gem->bo_bytes, bo->base.size);
-	else if (bo->base.size <= gem->bo_bytes)
-		gem->bo_bytes = max_t(u64, rounddown_pow_of_two(bo->base.size) / 2, PAGE_SIZE);
+		*advice = max_t(u64, *advice, bo->base.size);
+	else if (bo->base.size <= *advice)
+		*advice = max_t(u64, rounddown_pow_of_two(bo->base.size) / 2, PAGE_SIZE);
 }
 
 static int bo_alloc(struct nvdla_bo *bo)

@@ -16,14 +16,12 @@ struct nvdla_device;
 
 /**
  * struct nvdla_gem - buffers of a device
- * @lock: protects the list and @bo_bytes
+ * @lock: protects the list and &nvdla_client.bo_bytes
  * @bos: struct nvdla_bo.node
- * @bo_bytes: the largest buffer that is likely to be had in one piece
  */
 struct nvdla_gem {
 	struct mutex lock; /* list and advice */
 	struct list_head bos;
-	u64 bo_bytes;
 };
 
 /**
@@ -62,6 +60,9 @@ static inline struct nvdla_bo *to_nvdla_bo(struct drm_gem_object *obj)
  * Return: 0 or a negative error.
  */
 int nvdla_gem_init(struct nvdla_device *nvdla);
+
+/* The largest buffer that is likely to be had in one piece, as long as nobody has tried. */
+u64 nvdla_gem_advice(const struct nvdla_device *nvdla);
 
 /**
  * nvdla_gem_revoke() - give back the memory of all buffers

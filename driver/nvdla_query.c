@@ -55,7 +55,7 @@ static void query_limits(struct nvdla_device *nvdla, struct nvdla_client *client
 {
 	struct drm_nvdla_limits *limits = answer;
 
-	limits->bo_bytes = READ_ONCE(nvdla->gem.bo_bytes);
+	limits->bo_bytes = READ_ONCE(client->bo_bytes);
 	limits->pinned_bytes = NVDLA_MAX_PINNED_BYTES;
 	limits->chain_bytes = NVDLA_MAX_CHAIN_BYTES;
 	limits->chains = NVDLA_MAX_CHAINS;

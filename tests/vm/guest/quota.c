@@ -8,6 +8,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "lib.h"
@@ -55,6 +57,47 @@ static void check_pinned(void)
 	tap(!guest_ioctl(file, DRM_IOCTL_NVDLA_BO_CREATE, &create),
 	    "all of it is there again when the file is closed");
 	close(file);
+}
+
+#define CGROUP "/sys/fs/cgroup"
+#define CGROUP_BYTES (16u << 20)
+
+/* In a group of its own: how it ends when a client there takes four times what the group may have. */
+static int take_in_group(void)
+{
+	struct drm_nvdla_bo_create create;
+	u64 bytes;
+	int err = guest_file_write(CGROUP "/quota/cgroup.procs", "0");
+
+	if (err)
+		return -err;
+	for (bytes = 0; !err && bytes < 4 * CGROUP_BYTES; bytes += create.size) {
+		create = (struct drm_nvdla_bo_create){ .size = 1 << 20 };
+		err = guest_ioctl(guest_open(), DRM_IOCTL_NVDLA_BO_CREATE, &create);
+	}
+	return -err;
+}
+
+/* Many files have many shares; that they are one user's the memory cgroup knows. */
+static void check_cgroup(void)
+{
+	char max[16];
+	pid_t child;
+	int status = 0;
+
+	snprintf(max, sizeof(max), "%u", CGROUP_BYTES);
+	NEED(!guest_file_write(CGROUP "/cgroup.subtree_control", "+memory") &&
+		     !mkdir(CGROUP "/quota", 0755) &&
+		     !guest_file_write(CGROUP "/quota/memory.max", max),
+	     "a group may have %u bytes", CGROUP_BYTES);
+	child = fork();
+	if (!child)
+		_exit(take_in_group());
+	NEED(child > 0 && waitpid(child, &status, 0) == child, "a process in it ends");
+	tap(WIFEXITED(status) && WEXITSTATUS(status) == ENOMEM,
+	    "buffers are charged to the group: %s",
+	    WIFSIGNALED(status) ? strsignal(WTERMSIG(status)) : strerror(WEXITSTATUS(status)));
+	tap(!rmdir(CGROUP "/quota"), "the group goes");
 }
 
 static void check_chains(void)
@@ -159,6 +202,7 @@ int main(void)
 	    limits.chains, limits.jobs, limits.jobs_per_submit, limits.syncs_per_job,
 	    limits.timeout_ms);
 	check_pinned();
+	check_cgroup();
 	check_chains();
 	check_chain_bytes();
 	check_jobs();
