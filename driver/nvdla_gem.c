@@ -134,32 +134,26 @@ static void nvdla_bo_free(struct drm_gem_object *obj)
 	kfree(bo);
 }
 
-/* Is it mapped by a device that goes on to work? */
-static bool attached_elsewhere(struct dma_buf *dmabuf)
-{
-	bool attached;
-
-	dma_resv_lock(dmabuf->resv, NULL);
-	attached = !list_empty(&dmabuf->attachments);
-	dma_resv_unlock(dmabuf->resv);
-	return attached;
-}
-
 /*
- * Who would map or export it asks for the device with drm_dev_enter(), which fails now.  DRM has
- * unmapped what came from its own files; a dma-buf has a file of its own.
+ * DRM has unmapped it everywhere, and who would map it again is refused by drm_dev_enter().  What
+ * another device uses stays there for ever: when that one is done, nobody can free it any more, for
+ * the DMA API translates a device that was removed as if it had never had an IOMMU.
  */
 static void bo_revoke(struct nvdla_bo *bo)
 {
 	struct drm_gem_object *obj = &bo->base;
+	u32 attached;
 
-	guard(mutex)(&obj->dev->object_name_lock); /* keeps obj->dma_buf */
-	if (obj->dma_buf && !obj->import_attach) {
-		if (attached_elsewhere(obj->dma_buf))
-			return;
-		unmap_mapping_range(obj->dma_buf->file->f_mapping, 0, 0, 1);
+	dma_resv_lock(obj->resv, NULL);
+	attached = bo->attached;
+	dma_resv_unlock(obj->resv);
+	if (!attached) {
+		bo_free_memory(bo);
+		return;
 	}
-	bo_free_memory(bo);
+	drm_notice(obj->dev, "%zu bytes stay with another device\n", obj->size);
+	bo->vaddr = NULL;
+	bo->sgt = NULL;
 }
 
 /* The next buffer that lives, moved to @done, with a reference; NULL: no more. */
@@ -177,6 +171,18 @@ static struct nvdla_bo *take_bo(struct nvdla_gem *gem, struct list_head *done)
 	return NULL;
 }
 
+/* Is nvdla_bo_free() at work somewhere? */
+static bool bo_dies(struct nvdla_gem *gem)
+{
+	struct nvdla_bo *bo;
+
+	guard(mutex)(&gem->lock);
+	list_for_each_entry(bo, &gem->bos, node)
+		if (!kref_read(&bo->base.refcount))
+			return true;
+	return false;
+}
+
 void nvdla_gem_revoke(struct nvdla_device *nvdla)
 {
 	struct nvdla_bo *bo;
@@ -186,6 +192,9 @@ void nvdla_gem_revoke(struct nvdla_device *nvdla)
 		bo_revoke(bo);
 		drm_gem_object_put(&bo->base);
 	}
+	/* Rare and short: they give their memory back, too. */
+	while (bo_dies(&nvdla->gem))
+		schedule_timeout_uninterruptible(1);
 }
 
 /* ---- what GEM and PRIME call ---- */
@@ -202,6 +211,18 @@ static int nvdla_bo_open(struct drm_gem_object *obj, struct drm_file *file)
 	if (!err)
 		bo->client = file->driver_priv;
 	return err;
+}
+
+/* Another device comes to use it; the reservation is locked. */
+static int nvdla_bo_pin(struct drm_gem_object *obj)
+{
+	to_nvdla_bo(obj)->attached++;
+	return 0;
+}
+
+static void nvdla_bo_unpin(struct drm_gem_object *obj)
+{
+	to_nvdla_bo(obj)->attached--;
 }
 
 static enum drm_gem_object_status nvdla_bo_status(struct drm_gem_object *obj)
@@ -330,6 +351,8 @@ static const struct vm_operations_struct nvdla_bo_vm_ops = {
 static const struct drm_gem_object_funcs nvdla_bo_funcs = {
 	.free = nvdla_bo_free,
 	.open = nvdla_bo_open,
+	.pin = nvdla_bo_pin,
+	.unpin = nvdla_bo_unpin,
 	.get_sg_table = nvdla_bo_get_sg_table,
 	.mmap = nvdla_bo_mmap,
 	.status = nvdla_bo_status,

@@ -33,6 +33,7 @@ struct nvdla_gem {
  * @flags: DRM_NVDLA_BO_*
  * @sgt: pages, one piece for the device, where it is cached or imported; else NULL
  * @client: who is charged for it; NULL: an import whose handle is not yet made
+ * @attached: devices that share it by its dma-buf; protected by its reservation
  * @stand_in: what mappings show when the memory is gone; NULL: nobody has looked
  *
  * When the device is taken away its memory goes too: @vaddr and @sgt are NULL from then on.
@@ -45,6 +46,7 @@ struct nvdla_bo {
 	u32 flags;
 	struct sg_table *sgt;
 	struct nvdla_client *client;
+	u32 attached;
 	struct page *stand_in;
 };
 
@@ -68,7 +70,7 @@ u64 nvdla_gem_advice(const struct nvdla_device *nvdla);
  * nvdla_gem_revoke() - give back the memory of all buffers
  *
  * The device is unplugged and nothing runs on it.  Buffers live on without memory, until the last
- * who holds one lets it go.  Those that other devices have mapped keep theirs.
+ * who holds one lets it go.  What other devices use stays with them, and is lost.
  */
 void nvdla_gem_revoke(struct nvdla_device *nvdla);
 

@@ -60,12 +60,18 @@ make_module()
 	sed -i '/^Skipping BTF generation/d' "$dir/build.log"
 }
 
+# kernel_module NAME: its file; nothing where the kernel has none.
+kernel_module()
+{
+	find "$CACHE/kernel/$kernel/modules/kernel" -name "${1//[-_]/[-_]}.ko*" | head -n 1
+}
+
 # with_dependencies KO: the modules that it needs, in the order of loading, itself last.
 with_dependencies()
 {
 	local need file
 	for need in $(modinfo -F depends "$1" | tr , ' '); do
-		file=$(find "$CACHE/kernel/$kernel/modules/kernel" -name "${need//[-_]/[-_]}.ko*" | head -n 1)
+		file=$(kernel_module "$need")
 		[ -n "$file" ] || die "kernel $kernel has no module '$need'"
 		with_dependencies "$file" || return
 	done
@@ -150,6 +156,15 @@ make_initrd()
 	} >"$root/vm/environment"
 	for test in "$@"; do
 		put_test "$root" "$test"
+		for needed in $(test_key "$test" kmod '' | tr , ' '); do
+			# Debug kernels have all that tests need built in.
+			[ -d "$CACHE/kernel/$kernel/modules" ] || continue
+			file=$(kernel_module "$needed")
+			[ -n "$file" ] || die "kernel $kernel has no module '$needed'"
+			for file in $(with_dependencies "$file"); do
+				put_module "$root" "$file" modules
+			done
+		done
 	done
 	(cd "$root" && find . | cpio -o -H newc --quiet) >"$boot/initrd"
 }

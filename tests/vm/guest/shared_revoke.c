@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Driver or device go while another device uses its buffers: that one's memory stays where it is, also
+ * where nobody has a handle any more, and harms nobody when it is let go; what nobody else uses is given
+ * back at once.
+ *
+ * vm-test: kernel=6.12 iommu=yes timeout=200 kmod=vgem
+ */
+#include <fcntl.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <xf86drm.h>
+
+#include "lib.h"
+
+#define PAGES 1024u
+#define BYTES (PAGES * 4096)
+#define MARK 0xa5
+#define FRAME_MASK ((1ull << 55) - 1) /* of /proc/self/pagemap */
+#define BACK_FLAGS (1ull << 10 | 1ull << 12) /* of /proc/kpageflags: BUDDY, ANON */
+
+/* The node of the other driver. */
+static int open_vgem(void)
+{
+	char path[32];
+	u32 i;
+
+	for (i = 0; i < 8; i++) {
+		drmVersion *version;
+		bool found;
+		int fd;
+
+		snprintf(path, sizeof(path), "/dev/dri/card%u", i);
+		fd = open(path, O_RDWR | O_CLOEXEC);
+		version = fd < 0 ? NULL : drmGetVersion(fd);
+		found = version && !strcmp(version->name, "vgem");
+		drmFreeVersion(version);
+		if (found)
+			return fd;
+		if (fd >= 0)
+			close(fd);
+	}
+	return -1;
+}
+
+/* One number of 8 bytes out of an array of the kernel's. */
+static u64 number_at(const char *path, u64 index)
+{
+	u64 number = 0;
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	NEED(fd >= 0 && pread(fd, &number, sizeof(number), (off_t)(index * sizeof(number))) ==
+				sizeof(number),
+	     "%s is read", path);
+	close(fd);
+	return number;
+}
+
+/* A buffer and its page frames, which can be told where they are pages of their own: behind an IOMMU. */
+struct shared {
+	struct guest_bo bo;
+	u64 frame[PAGES];
+};
+
+/* How many of its pages are in the page allocator's hands, or already somebody's memory. */
+static u32 pages_back(const struct shared *s)
+{
+	u32 i, count = 0;
+
+	for (i = 0; i < PAGES; i++)
+		count += !!(number_at("/proc/kpageflags", s->frame[i]) & BACK_FLAGS);
+	return count;
+}
+
+/* What a processor keeps for itself of what was given back goes to whoever asks next: this process. */
+static u32 pages_back_after_all(const struct shared *s)
+{
+	void *memory =
+		mmap(NULL, 16 * BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	u32 count;
+
+	NEED(memory != MAP_FAILED, "there is memory");
+	/* Page by page, as a processor keeps them. */
+	madvise(memory, 16 * BYTES, MADV_NOHUGEPAGE);
+	memset(memory, 1, 16 * BYTES);
+	count = pages_back(s);
+	munmap(memory, 16 * BYTES);
+	return count;
+}
+
+/* Makes a buffer that is left with a mapping only. */
+static void make(int fd, int vgem, u32 flags, struct shared *s)
+{
+	struct drm_prime_handle prime = { .flags = DRM_CLOEXEC | DRM_RDWR };
+	u32 i;
+
+	NEED(!guest_bo_new(fd, BYTES, flags, &s->bo), "a buffer is made");
+	memset(s->bo.data, MARK, BYTES);
+	for (i = 0; i < PAGES; i++)
+		s->frame[i] = number_at("/proc/self/pagemap", (uintptr_t)s->bo.data / 4096 + i) &
+			      FRAME_MASK;
+	NEED(s->frame[0], "its page frames are told");
+	if (vgem >= 0) {
+		prime.handle = s->bo.handle;
+		NEED(!guest_ioctl(fd, DRM_IOCTL_PRIME_HANDLE_TO_FD, &prime) &&
+			     !guest_ioctl(vgem, DRM_IOCTL_PRIME_FD_TO_HANDLE, &prime),
+		     "another device attaches to it");
+		close(prime.fd);
+	}
+	NEED(!guest_gem_close(fd, s->bo.handle), "its handle goes");
+}
+
+static char slot[64];
+
+static int unbind(void)
+{
+	return guest_file_write("/sys/bus/pci/drivers/nvdla/unbind", slot);
+}
+
+static int bind(void)
+{
+	return guest_file_write("/sys/bus/pci/drivers/nvdla/bind", slot);
+}
+
+static int remove_device(void)
+{
+	char path[320];
+
+	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/remove", slot);
+	return guest_file_write(path, "1");
+}
+
+static int rescan(void)
+{
+	return guest_file_write("/sys/bus/pci/rescan", "1");
+}
+
+/* Ways to go and to come back. */
+static const struct {
+	const char *name;
+	int (*go)(void);
+	int (*come)(void);
+} ways[] = {
+	{ "unbound", unbind, bind },
+	{ "removed", remove_device, rescan },
+};
+
+static bool works_again(void)
+{
+	static const struct guest_work_shape shape = { .tasks = 2 };
+	struct guest_work work;
+	bool right;
+	int fd;
+
+	guest_sleep_ms(200);
+	fd = guest_open();
+	guest_work_new(fd, &shape, &work);
+	right = guest_work_run(&work, 3);
+	guest_work_free(&work);
+	close(fd);
+	return right;
+}
+
+static u32 own_back; /* pages that nobody else used, of all checks */
+
+static void check(u32 way, u32 flags)
+{
+	int fd = guest_open(), vgem = open_vgem();
+	static struct shared shared, own;
+	const char *name = ways[way].name;
+
+	NEED(vgem >= 0, "another device is there");
+	make(fd, vgem, flags, &shared);
+	make(fd, -1, flags, &own);
+	tap(!pages_back(&shared) && !pages_back(&own), "memory of both is in use");
+	NEED(!ways[way].go(), "the device is %s", name);
+	own_back += pages_back_after_all(&own);
+	tap(!pages_back(&shared), "%s: what another device uses is not given back", name);
+	tap(((u8 *)shared.bo.data)[0] == 0 && ((u8 *)own.bo.data)[0] == 0,
+	    "%s: this process sees neither", name);
+	munmap(shared.bo.data, BYTES);
+	munmap(own.bo.data, BYTES);
+	close(vgem);
+	close(fd);
+	guest_sleep_ms(100);
+	tap(!pages_back_after_all(&shared),
+	    "%s: the other device is done: nobody frees what is unknown now", name);
+	NEED(!ways[way].come(), "the device is there again");
+	tap(works_again(), "%s: jobs are right afterwards", name);
+}
+
+int main(void)
+{
+	cpu_set_t one;
+	u32 way;
+
+	CPU_ZERO(&one);
+	CPU_SET(0, &one);
+	NEED(!sched_setaffinity(0, sizeof(one), &one), "all happens on one processor");
+
+	NEED(guest_pci_path(), "the NPU is on the bus");
+	snprintf(slot, sizeof(slot), "%s", strrchr(guest_pci_path(), '/') + 1);
+	for (way = 0; way < ARRAY_SIZE(ways); way++) {
+		check(way, 0);
+		check(way, DRM_NVDLA_BO_CACHED);
+	}
+	/* Much of it is used again at once, by whom the test does not see. */
+	tap(own_back > PAGES / 4, "what nobody else uses is given back: %u pages are seen again",
+	    own_back);
+	return tap_end();
+}
