@@ -363,7 +363,8 @@ struct drm_nvdla_job_result {
  * @flags: zero
  * @bindings: pointer to struct drm_nvdla_binding, one for each region of the stream
  * @in_syncs: pointer to struct drm_nvdla_sync: the fences in these, as they are when the call is
- *	made, are waited for; one without a fence is refused.  Jobs of one client run in order anyway
+ *	made, are waited for; one without a fence is refused.  Jobs of one client run in order
+ *	anyway
  * @out_syncs: likewise: receive the job's fence
  * @binding_count, @binding_stride: elements and bytes from one to the next
  * @in_sync_count, @out_sync_count: elements
