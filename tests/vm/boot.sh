@@ -204,6 +204,7 @@ run_machine()
 	fi
 	# shellcheck disable=SC2206 # words: further options, for measurements
 	options+=(${NPU_VM_QEMU:-})
+	: >"$1/tests.raw"
 	# The unpacked one, with its own loader and libraries.  Without page tables of five levels: an interrupt
 	# while the kernel finds out about them lets KASAN report a spinlock of its own.
 	QEMU_MODULE_DIR=$prefix/usr/lib/$arch-linux-gnu/qemu timeout -k 5 "$limit" \
