@@ -110,7 +110,9 @@ static void begin(struct bench *b, const char *name)
 	b->device = open_device(name);
 	make_chain(b, 0);
 	for (i = 0; i < TASK_REGIONS; i++)
-		assert_int_equal(b->device->ops->buffer_create(b->device, 65536, NPU_BUFFER_SHARED, &b->region[i]), 0);
+		assert_int_equal(b->device->ops->buffer_create(b->device, 65536, NPU_BUFFER_SHARED,
+							       &b->region[i]),
+				 0);
 	fill_data(b);
 }
 
@@ -289,7 +291,8 @@ static void test_threads(void **unused)
 		b[i].device = device;
 		make_chain(&b[i], 0);
 		for (k = 0; k < TASK_REGIONS; k++)
-			assert_int_equal(device->ops->buffer_create(device, 65536, NPU_BUFFER_SHARED, &b[i].region[k]),
+			assert_int_equal(device->ops->buffer_create(
+						 device, 65536, NPU_BUFFER_SHARED, &b[i].region[k]),
 					 0);
 		fill_data(&b[i]);
 	}
