@@ -253,10 +253,12 @@ static void report_seen(const struct npu_device *device, const char *what)
 static bool write_file(const char *path, const void *data, size_t bytes)
 {
 	FILE *file = fopen(path, "wb");
+	bool good;
 
 	if (!file)
 		return false;
-	return (fwrite(data, 1, bytes, file) == bytes) & (fclose(file) == 0);
+	good = fwrite(data, 1, bytes, file) == bytes;
+	return fclose(file) == 0 && good;
 }
 
 static void run_random(struct npu_device *device, u64 first, u64 count)
