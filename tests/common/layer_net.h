@@ -36,6 +36,36 @@ static inline u32 padding_below(u32 *state, u32 kernel, u32 dilation)
 	return next_random(state, span < 32 ? span : 32);
 }
 
+/* Any layer of at most so many channels, and as many kernels, rows and columns. */
+static inline void random_large(u32 *state, u32 channels, u32 rows, u32 cols,
+				struct layer_numbers *n)
+{
+	*n = (struct layer_numbers){
+		.c = random_between(state, 1, channels),
+		.h = random_between(state, 1, rows),
+		.w = random_between(state, 1, cols),
+		.k = random_between(state, 1, channels),
+		.r = random_between(state, 1, 7),
+		.s = random_between(state, 1, 7),
+		.sy = random_between(state, 1, 4),
+		.sx = random_between(state, 1, 4),
+		.dy = random_between(state, 1, 3),
+		.dx = random_between(state, 1, 3),
+		.groups = 1,
+	};
+	n->pt = padding_below(state, n->r, n->dy);
+	n->pl = padding_below(state, n->s, n->dx);
+	n->pb = padding_below(state, n->r, n->dy);
+	n->pr = padding_below(state, n->s, n->dx);
+	if (next_random(state, 4) == 0) {
+		n->groups = n->k = n->c;
+	} else if (next_random(state, 3) == 0) {
+		n->pool = random_between(state, 1, 4);
+		n->pool_stride = random_between(state, 1, 4);
+		n->pool_pad = next_random(state, n->pool);
+	}
+}
+
 static inline u32 window_count(u32 in, u32 before, u32 after, u32 kernel, u32 dilation, u32 stride)
 {
 	u32 span = (kernel - 1) * dilation + 1;

@@ -360,34 +360,6 @@ static void test_verifier(void **unused)
 
 /* ---- random layers ----------------------------------------------------------------------- */
 
-static void random_large(u32 *state, struct layer_numbers *n)
-{
-	*n = (struct layer_numbers){
-		.c = random_between(state, 1, 100),
-		.h = random_between(state, 1, 90),
-		.w = random_between(state, 1, 60),
-		.k = random_between(state, 1, 100),
-		.r = random_between(state, 1, 7),
-		.s = random_between(state, 1, 7),
-		.sy = random_between(state, 1, 4),
-		.sx = random_between(state, 1, 4),
-		.dy = random_between(state, 1, 3),
-		.dx = random_between(state, 1, 3),
-		.groups = 1,
-	};
-	n->pt = padding_below(state, n->r, n->dy);
-	n->pl = padding_below(state, n->s, n->dx);
-	n->pb = padding_below(state, n->r, n->dy);
-	n->pr = padding_below(state, n->s, n->dx);
-	if (next_random(state, 4) == 0) {
-		n->groups = n->k = n->c;
-	} else if (next_random(state, 3) == 0) {
-		n->pool = random_between(state, 1, 4);
-		n->pool_stride = random_between(state, 1, 4);
-		n->pool_pad = next_random(state, n->pool);
-	}
-}
-
 /* What is refused says so, and what is planned is what the verifier expects, at each budget. */
 static void test_random_layers(void **unused)
 {
@@ -403,7 +375,7 @@ static void test_random_layers(void **unused)
 		struct npu_net *net;
 		int err;
 
-		random_large(&state, &n);
+		random_large(&state, 100, 90, 60, &n);
 		net = layer_net(&n, cfg);
 		if (!net)
 			continue;

@@ -362,34 +362,6 @@ static void test_brute_force(void **unused)
 
 /* ---- random layers through planner and verifier -------------------------------------- */
 
-static void random_large(u32 *state, struct layer_numbers *n)
-{
-	*n = (struct layer_numbers){
-		.c = random_between(state, 1, 300),
-		.h = random_between(state, 1, 60),
-		.w = random_between(state, 1, 90),
-		.k = random_between(state, 1, 300),
-		.r = random_between(state, 1, 7),
-		.s = random_between(state, 1, 7),
-		.sy = random_between(state, 1, 4),
-		.sx = random_between(state, 1, 4),
-		.dy = random_between(state, 1, 3),
-		.dx = random_between(state, 1, 3),
-		.groups = 1,
-	};
-	n->pt = padding_below(state, n->r, n->dy);
-	n->pl = padding_below(state, n->s, n->dx);
-	n->pb = padding_below(state, n->r, n->dy);
-	n->pr = padding_below(state, n->s, n->dx);
-	if (next_random(state, 4) == 0)
-		n->groups = n->k = n->c;
-	else if (next_random(state, 3) == 0) {
-		n->pool = random_between(state, 1, 4);
-		n->pool_stride = random_between(state, 1, 4);
-		n->pool_pad = next_random(state, n->pool);
-	}
-}
-
 /* Plans for every budget; traffic never rises with it, and every plan holds what it says. */
 static u32 plan_all_budgets(const struct layer_numbers *n, const struct npu_net *net)
 {
@@ -433,7 +405,7 @@ static void test_random_layers(void **unused)
 		struct layer_numbers n;
 		struct npu_net *net;
 
-		random_large(&state, &n);
+		random_large(&state, 300, 60, 90, &n);
 		net = layer_net(&n, cfg);
 		if (!net)
 			continue;
