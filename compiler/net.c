@@ -45,10 +45,12 @@ u32 npu_layer_reads(const struct npu_net *net, const struct npu_layer *layer,
 	const struct npu_op *op;
 	u32 i;
 
-	if (layer->kind != NPU_LAYER_CPU) {
+	if (layer->kind == NPU_LAYER_CONV || layer->kind == NPU_LAYER_SDP) {
 		count = add_stage(values, count, &layer->sdp.bs);
 		return add_stage(values, count, &layer->sdp.bn);
 	}
+	if (layer->kind != NPU_LAYER_CPU)
+		return count;
 	if (layer->patch_count)
 		return add_once(values, count, layer->output);
 	if (!net->graph)

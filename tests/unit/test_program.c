@@ -242,12 +242,57 @@ static void test_damaged(void **state)
 	free(data);
 }
 
+static void assert_values_exist(const struct npu_net *net, const struct npu_layer *layer)
+{
+	u32 values[2 * NPU_LAYER_MAX_VALUES], count = npu_layer_reads(net, layer, values);
+
+	count += npu_layer_writes(net, layer, values + count);
+	while (count--)
+		assert_true(values[count] < net->value_count);
+}
+
+/* Whatever kind a layer says that it is: if verified, then it reads and writes only what exists. */
+static void test_values_of_layers(void **state)
+{
+	struct npu_program *program = load("nv_small");
+	struct npu_net *net = program->net;
+	struct npu_diag diag = { 0 };
+	u32 i, kind, field, verified = 0;
+
+	for (i = 0; i < net->layer_count; i++) {
+		const struct npu_layer layer = net->layer[i];
+		struct npu_layer *l = &net->layer[i];
+		u32 *index[] = { &l->input, &l->output, &l->unpooled, &l->sdp.bs.value,
+				 &l->sdp.bn.value };
+
+		for (kind = NPU_LAYER_CONV; kind <= NPU_LAYER_CPU; kind++) {
+			for (field = 0; field < ARRAY_SIZE(index); field++) {
+				*l = layer;
+				l->kind = kind;
+				l->sdp.bs.bypass = false;
+				l->sdp.bs.alu_from = NPU_OPERAND_ELEMENT;
+				l->sdp.bs.value = l->output;
+				l->sdp.bn = l->sdp.bs;
+				*index[field] = net->value_count;
+				if (npu_net_verify(net, &diag))
+					continue;
+				verified++;
+				assert_values_exist(net, l);
+			}
+		}
+		*l = layer;
+	}
+	assert_true(verified);
+	npu_program_free(program);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_round_trip),   cmocka_unit_test(test_budget),
-		cmocka_unit_test(test_failed_plan),  cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_no_such_file), cmocka_unit_test(test_damaged),
+		cmocka_unit_test(test_round_trip),	 cmocka_unit_test(test_budget),
+		cmocka_unit_test(test_failed_plan),	 cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_no_such_file),	 cmocka_unit_test(test_damaged),
+		cmocka_unit_test(test_values_of_layers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
