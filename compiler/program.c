@@ -81,6 +81,24 @@ static bool is_layer_list(const void *data, size_t bytes)
 	return bytes >= sizeof(header) - 1 && memcmp(data, header, sizeof(header) - 1) == 0;
 }
 
+enum npu_contents npu_program_contents(const void *data, size_t bytes)
+{
+	if (npu_file_is_compiled(data, bytes))
+		return NPU_CONTENTS_COMPILED;
+	return is_tflite(data, bytes) ? NPU_CONTENTS_MODEL : NPU_CONTENTS_UNKNOWN;
+}
+
+/* The network owns the graph; on an error it is freed here. */
+static int compile_graph(struct npu_graph *graph, const struct nvdla_config *config,
+			 struct npu_net **net, struct npu_diag *diag)
+{
+	int error = npu_optimise(graph, config, net, diag);
+
+	if (error)
+		npu_graph_free(graph);
+	return error;
+}
+
 static int compile_tflite(const void *data, size_t bytes, const char *name,
 			  const struct nvdla_config *config, struct npu_net **net,
 			  struct npu_diag *diag)
@@ -88,12 +106,7 @@ static int compile_tflite(const void *data, size_t bytes, const char *name,
 	struct npu_graph *graph;
 	int error = npu_import_tflite(data, bytes, name, &graph, diag);
 
-	if (error)
-		return error;
-	error = npu_optimise(graph, config, net, diag);
-	if (error)
-		npu_graph_free(graph);
-	return error;
+	return error ? error : compile_graph(graph, config, net, diag);
 }
 
 static int make_net(const void *data, size_t bytes, const char *name,
@@ -165,17 +178,13 @@ static int map_file(const char *path, void **data, size_t *bytes, struct npu_dia
 	return error ? npu_diag_set(diag, error, "%s: %s", path, strerror(-error)) : 0;
 }
 
-int npu_program_load(const char *path, const struct nvdla_config *config,
-		     const struct npu_budget *budget, struct npu_program **program,
-		     struct npu_diag *diag)
+/* The program owns the mapping; on an error it is unmapped here. */
+static int load_mapping(void *data, size_t bytes, const char *name,
+			const struct nvdla_config *config, const struct npu_budget *budget,
+			struct npu_program **program, struct npu_diag *diag)
 {
-	size_t bytes = 0;
-	void *data = NULL;
-	int error = map_file(path, &data, &bytes, diag);
+	int error = npu_program_load_memory(data, bytes, name, config, budget, program, diag);
 
-	if (error)
-		return error;
-	error = npu_program_load_memory(data, bytes, path, config, budget, program, diag);
 	if (error) {
 		munmap(data, bytes);
 		return error;
@@ -185,11 +194,67 @@ int npu_program_load(const char *path, const struct nvdla_config *config,
 	return 0;
 }
 
+int npu_program_load(const char *path, const struct nvdla_config *config,
+		     const struct npu_budget *budget, struct npu_program **program,
+		     struct npu_diag *diag)
+{
+	size_t bytes = 0;
+	void *data = NULL;
+	int error = map_file(path, &data, &bytes, diag);
+
+	return error ? error : load_mapping(data, bytes, path, config, budget, program, diag);
+}
+
+int npu_program_load_copy(const void *data, size_t bytes, const char *name,
+			  const struct nvdla_config *config, const struct npu_budget *budget,
+			  struct npu_program **program, struct npu_diag *diag)
+{
+	void *copy;
+
+	if (!bytes)
+		return npu_diag_set(diag, -EINVAL, "%s: empty", name);
+	copy = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (copy == MAP_FAILED)
+		return npu_diag_set(diag, -ENOMEM, "%s: out of memory", name);
+	memcpy(copy, data, bytes);
+	return load_mapping(copy, bytes, name, config, budget, program, diag);
+}
+
+int npu_program_compile(struct npu_graph *graph, const struct nvdla_config *config,
+			const struct npu_budget *budget, struct npu_program **result,
+			struct npu_diag *diag)
+{
+	struct npu_program *program = calloc(1, sizeof(*program));
+	u64 start = now_ns();
+	int error;
+
+	if (!program) {
+		npu_graph_free(graph);
+		return npu_diag_set(diag, -ENOMEM, "out of memory");
+	}
+	error = compile_graph(graph, config, &program->net, diag);
+	program->compile_ns = now_ns() - start;
+	if (!error)
+		error = npu_program_replan(program, budget, diag);
+	if (error) {
+		npu_program_free(program);
+		return error;
+	}
+	*result = program;
+	return 0;
+}
+
+int npu_program_encode(const struct npu_program *program, void **data, size_t *bytes,
+		       struct npu_diag *diag)
+{
+	return npu_file_encode(program->net, &program->plan->budget, data, bytes, diag);
+}
+
 int npu_program_save(const struct npu_program *program, const char *path, struct npu_diag *diag)
 {
 	size_t bytes;
 	void *data;
-	int error = npu_file_encode(program->net, &program->plan->budget, &data, &bytes, diag);
+	int error = npu_program_encode(program, &data, &bytes, diag);
 
 	if (error)
 		return error;
