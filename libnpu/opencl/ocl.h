@@ -527,6 +527,7 @@ cl_ulong ocl_now(void);
  * @type_name: "char*", "uint", ...
  * @scalar_bytes: size of its value; 0: it is a buffer
  * @output: the kernel writes it; it may be left out (NULL)
+ * @optional: the kernel reads it and it may be left out
  * @bytes: that the buffer has to have at least; 0: it depends on other arguments
  * @tensor: of a model's argument; size is 0 where there is none
  */
@@ -535,6 +536,7 @@ struct ocl_arg {
 	const char *type_name;
 	size_t scalar_bytes;
 	bool output;
+	bool optional;
 	uint64_t bytes;
 	struct npu_tensor_info tensor;
 };
@@ -545,11 +547,13 @@ struct ocl_arg {
  *	reason by ocl_fail().  May be NULL
  * @run: any number of times, also at the same time in several threads
  * @release: undo @prepare; may be NULL
+ * @forget: the kernel is being destroyed: free its @state; may be NULL
  */
 struct ocl_entry_ops {
 	cl_int (*prepare)(struct ocl_launch *launch);
 	cl_int (*run)(struct ocl_launch *launch, struct ocl_times *times);
 	void (*release)(struct ocl_launch *launch);
+	void (*forget)(cl_kernel kernel);
 };
 
 /* An entry point of a program, the same on all devices it is built for. */
@@ -617,11 +621,17 @@ struct ocl_value {
 	uint8_t scalar[OCL_MAX_SCALAR];
 };
 
+/**
+ * struct _cl_kernel - an entry point with arguments
+ * @value: of its arguments
+ * @state: what the entry's ops keep from one launch to the next; a clone begins without
+ */
 struct _cl_kernel {
 	struct ocl_object base;
 	cl_program program;
 	const struct ocl_entry *entry;
 	struct ocl_value *value;
+	void *state;
 };
 
 extern const struct ocl_class ocl_kernel_class;
