@@ -133,7 +133,7 @@ static int compile(struct compiled *compiled, const struct ocl_launch *launch,
 {
 	struct npu_operator op = what->op;
 
-	op.bias = compiled->bias_bytes ? (const int32_t *)compiled->data : NULL;
+	op.bias = compiled->bias_bytes ? (const void *)compiled->data : NULL;
 	op.weight_data = compiled->weight_bytes ? compiled->data + compiled->bias_bytes : NULL;
 	return npu_model_of_operator(launch->device->npu, &op, launch->entry->name, NULL,
 				     &compiled->model);
