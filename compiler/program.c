@@ -81,12 +81,22 @@ static bool is_layer_list(const void *data, size_t bytes)
 	return bytes >= sizeof(header) - 1 && memcmp(data, header, sizeof(header) - 1) == 0;
 }
 
-static int compile_tflite(const void *data, size_t bytes, const char *name,
-			  const struct nvdla_config *config, struct npu_net **net,
-			  struct npu_diag *diag)
+int npu_import(const void *data, size_t bytes, const char *name, struct npu_graph **graph,
+	       struct npu_diag *diag)
+{
+	if (is_tflite(data, bytes))
+		return npu_import_tflite(data, bytes, name, graph, diag);
+	return npu_diag_set(
+		diag, -EINVAL,
+		"%s: neither a TensorFlow Lite model nor a compiled file nor a layer list", name);
+}
+
+static int compile_model(const void *data, size_t bytes, const char *name,
+			 const struct nvdla_config *config, struct npu_net **net,
+			 struct npu_diag *diag)
 {
 	struct npu_graph *graph;
-	int error = npu_import_tflite(data, bytes, name, &graph, diag);
+	int error = npu_import(data, bytes, name, &graph, diag);
 
 	if (error)
 		return error;
@@ -108,13 +118,34 @@ static int make_net(const void *data, size_t bytes, const char *name,
 				    "to compile it for",
 				    name);
 	*budget = npu_budget_full(config);
-	if (is_tflite(data, bytes))
-		return compile_tflite(data, bytes, name, config, net, diag);
 	if (is_layer_list(data, bytes))
 		return npu_net_from_tsv(data, bytes, name, config, net, diag);
-	return npu_diag_set(
-		diag, -EINVAL,
-		"%s: neither a TensorFlow Lite model nor a compiled file nor a layer list", name);
+	return compile_model(data, bytes, name, config, net, diag);
+}
+
+int npu_program_from_graph(struct npu_graph *graph, const struct nvdla_config *config,
+			   const struct npu_budget *budget, struct npu_program **result,
+			   struct npu_diag *diag)
+{
+	struct npu_program *program = calloc(1, sizeof(*program));
+	u64 start = now_ns();
+	int error;
+
+	if (!program)
+		return npu_diag_set(diag, -ENOMEM, "%s: out of memory", graph->file);
+	error = npu_optimise(graph, config, &program->net, diag);
+	if (!error) {
+		program->compile_ns = now_ns() - start;
+		error = npu_program_replan(program, budget, diag);
+	}
+	if (error) {
+		if (program->net)
+			program->net->graph = NULL; /* stays the caller's */
+		npu_program_free(program);
+		return error;
+	}
+	*result = program;
+	return 0;
 }
 
 int npu_program_load_memory(const void *data, size_t bytes, const char *name,

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "common/calibrate.h"
 #include "common/tool.h"
 #include "npu_compiler.h"
 #include "report/columns.h"
@@ -29,6 +30,17 @@ static const char help[] =
 	"      --sram BYTES          on-chip memory behind the second memory interface: kept in\n"
 	"                            the budget, tensors stay in DRAM\n"
 	"      --plan-only           write no program\n"
+	"\n"
+	"      --calibrate SOURCE    quantise a float model: SOURCE is a folder of typical inputs "
+	"(raw,\n"
+	"                            .npy, PNG, JPEG, WAV), one input, or a calibration file\n"
+	"      --random-calibration  quantise with noise instead: for planning, outputs are "
+	"worthless\n"
+	"      --method METHOD       how ranges are chosen: minmax (default), percentile[:P], kl, "
+	"mse\n"
+	"      --equalise WHICH      share channels' ranges out: depthwise (default), all, none\n"
+	"      --save-calibration FILE  write the calibration file, to be kept and edited\n"
+	"      --noise               print signal to quantisation noise of each layer\n"
 	"\n"
 	"      --report DIR          write summary.json, layers.csv, layers.json and report.html\n"
 	"      --sweep PREFIX        plan for every number of banks: PREFIX.csv and PREFIX.svg\n"
@@ -60,9 +72,10 @@ struct options {
 	const char *report;
 	const char *sweep;
 	const char *why;
+	struct tool_calibration calibration;
 	bool dump[DUMP_COUNT];
 	enum npu_dump_format format[DUMP_COUNT];
-	bool plan_only, timing, json, quiet, supported, list;
+	bool plan_only, timing, json, quiet, supported, list, noise;
 };
 
 enum {
@@ -73,6 +86,12 @@ enum {
 	OPT_REPORT,
 	OPT_SWEEP,
 	OPT_WHY,
+	OPT_CALIBRATE,
+	OPT_RANDOM_CALIBRATION,
+	OPT_METHOD,
+	OPT_EQUALISE,
+	OPT_SAVE_CALIBRATION,
+	OPT_NOISE,
 	OPT_DUMP_GRAPH,
 	OPT_DUMP_OPTIMIZED,
 	OPT_DUMP_PLAN,
@@ -93,6 +112,12 @@ static const struct option long_options[] = {
 	{ "report", required_argument, NULL, OPT_REPORT },
 	{ "sweep", required_argument, NULL, OPT_SWEEP },
 	{ "why", required_argument, NULL, OPT_WHY },
+	{ "calibrate", required_argument, NULL, OPT_CALIBRATE },
+	{ "random-calibration", no_argument, NULL, OPT_RANDOM_CALIBRATION },
+	{ "method", required_argument, NULL, OPT_METHOD },
+	{ "equalise", required_argument, NULL, OPT_EQUALISE },
+	{ "save-calibration", required_argument, NULL, OPT_SAVE_CALIBRATION },
+	{ "noise", no_argument, NULL, OPT_NOISE },
 	{ "dump-graph", optional_argument, NULL, OPT_DUMP_GRAPH },
 	{ "dump-optimized", optional_argument, NULL, OPT_DUMP_OPTIMIZED },
 	{ "dump-plan", optional_argument, NULL, OPT_DUMP_PLAN },
@@ -131,6 +156,14 @@ static const char **plain_option(struct options *o, int option)
 		return &o->sweep;
 	case OPT_WHY:
 		return &o->why;
+	case OPT_CALIBRATE:
+		return &o->calibration.source;
+	case OPT_METHOD:
+		return &o->calibration.method;
+	case OPT_EQUALISE:
+		return &o->calibration.equalise;
+	case OPT_SAVE_CALIBRATION:
+		return &o->calibration.save;
 	default:
 		return NULL;
 	}
@@ -151,6 +184,10 @@ static bool *flag_option(struct options *o, int option)
 		return &o->list;
 	case OPT_SUPPORTED:
 		return &o->supported;
+	case OPT_RANDOM_CALIBRATION:
+		return &o->calibration.random;
+	case OPT_NOISE:
+		return &o->noise;
 	default:
 		return NULL;
 	}
@@ -193,6 +230,12 @@ static int parse(int argc, char **argv, struct options *o)
 		return tool_usage(NAME, "which model?");
 	if (optind + 1 < argc)
 		return tool_usage(NAME, "one model at a time, not '%s' too", argv[optind + 1]);
+	if (o->calibration.source && o->calibration.random)
+		return tool_usage(NAME, "--calibrate and --random-calibration exclude each other");
+	if (!o->calibration.source && !o->calibration.random &&
+	    (o->calibration.method || o->calibration.equalise || o->calibration.save || o->noise))
+		return tool_usage(NAME, "--method, --equalise, --save-calibration and --noise need "
+					"--calibrate or --random-calibration");
 	o->model = argv[optind];
 	return -1;
 }
@@ -250,11 +293,41 @@ static int load_compiled(const struct options *o, struct npu_program **program)
 	return status;
 }
 
+static int load_float(const struct options *o, struct npu_program **program)
+{
+	struct npu_budget budget = npu_budget_full(o->config);
+	struct tool_calibration asked = o->calibration;
+	struct npu_diag diag = { 0 };
+	struct npu_graph *graph;
+	int status = set_budget(o, o->config, &budget);
+
+	if (status)
+		return status;
+	if (o->noise)
+		asked.report = stdout;
+	if (asked.random)
+		fprintf(stderr,
+			NAME ": warning: %s is calibrated with NOISE: good for planning, but what "
+			     "the program computes is WORTHLESS\n",
+			o->model);
+	if (tool_calibrate(o->model, &asked, &graph, &diag))
+		return tool_error(NAME, "%s", diag.text);
+	if (npu_program_from_graph(graph, o->config, &budget, program, &diag)) {
+		npu_graph_free(graph);
+		return tool_error(NAME, "%s", diag.text);
+	}
+	return TOOL_OK;
+}
+
 static int load(const struct options *o, struct npu_program **program)
 {
 	struct npu_budget budget = npu_budget_full(o->config);
 	struct npu_diag diag = { 0 };
-	int status = o->config_name ? -1 : load_compiled(o, program);
+	int status;
+
+	if (o->calibration.source || o->calibration.random)
+		return load_float(o, program);
+	status = o->config_name ? -1 : load_compiled(o, program);
 
 	if (status >= 0)
 		return status;

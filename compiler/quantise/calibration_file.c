@@ -125,7 +125,8 @@ static int read_ranges(struct reader *reader, struct json_object *object)
 	struct npu_range *range;
 	int error = 0;
 
-	json_object_object_foreach(object, key, value) {
+	json_object_object_foreach(object, key, value)
+	{
 		const char *name = npu_arena_string(&calibration->arena, key, strlen(key));
 
 		reader->tensor = npu_text_clean(&calibration->arena, key);

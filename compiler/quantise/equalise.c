@@ -17,8 +17,7 @@ struct search {
 
 static bool is_depthwise(const struct npu_graph *graph, const struct npu_op *op)
 {
-	return op->kind == NPU_OP_CONV && op->groups > 1 &&
-	       npu_op_input(graph, op, 1)->dim[3] == 1;
+	return op->kind == NPU_OP_CONV && op->groups > 1 && npu_op_input(graph, op, 1)->dim[3] == 1;
 }
 
 /* f(c * x) = c * f(x) for positive c */

@@ -69,9 +69,9 @@ u32 npu_copy_tensor(struct npu_graph *graph, const struct npu_tensor *tensor, co
 struct npu_op *npu_copy_op(struct npu_graph *graph, const struct npu_op *op)
 {
 	const char *name = npu_arena_string(&graph->arena, op->name, strlen(op->name));
-	struct npu_op *copy = name ? npu_graph_add_op(graph, op->kind, name, op->input_count,
-						      op->output_count)
-				   : NULL;
+	struct npu_op *copy =
+		name ? npu_graph_add_op(graph, op->kind, name, op->input_count, op->output_count)
+		     : NULL;
 	u32 *input, *output;
 
 	if (!copy)

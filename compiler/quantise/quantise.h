@@ -142,7 +142,8 @@ const struct npu_range *npu_calibration_find(const struct npu_calibration *calib
 					     const char *name);
 
 /* What a tensor is called in calibrations: its name, with its number where others have the same name. */
-const char *npu_calibration_name(struct npu_arena *arena, const struct npu_graph *graph, u32 tensor);
+const char *npu_calibration_name(struct npu_arena *arena, const struct npu_graph *graph,
+				 u32 tensor);
 
 /* An empty one; NULL when out of memory. */
 struct npu_calibration *npu_calibration_new(void);

@@ -54,8 +54,8 @@ static double mean_error(const struct kernel *kernel, const struct npu_range *in
 	size_t i;
 
 	for (i = 0; i < kernel->count; i++) {
-		double difference = (double)kernel->stored[i] * (double)kernel->scale -
-				    (double)kernel->real[i];
+		double difference =
+			(double)kernel->stored[i] * (double)kernel->scale - (double)kernel->real[i];
 
 		error += difference * (double)input->mean[(first + i % depth) % input->channels];
 	}
