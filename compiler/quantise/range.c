@@ -34,9 +34,11 @@ void npu_range_to_quant(float low, float high, float *scale, s32 *zero)
 void npu_histogram_add(struct npu_histogram *histogram, float value)
 {
 	double half = histogram->half, last = 2 * half - 1;
-	double bin = histogram->reach > 0 ? floor((double)value / histogram->reach * half) + half
-					  : half;
+	double bin;
 
+	if (value == 0)
+		return;
+	bin = floor((double)value / (double)histogram->reach * half) + half;
 	histogram->bin[(u32)max(min(bin, last), 0.0)]++;
 }
 

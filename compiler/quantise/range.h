@@ -22,6 +22,7 @@ struct npu_histogram {
 /* Bins on each side of zero, where nothing else is asked for. */
 #define NPU_HISTOGRAM_HALF 2048u
 
+/* Zeros do not count: INT8 has them exactly, whatever the range. */
 void npu_histogram_add(struct npu_histogram *histogram, float value);
 
 /**
