@@ -68,7 +68,8 @@ static u64 count_values(const struct npu_histogram *h)
 static void choose_percentile(const struct npu_histogram *h, double percentile, float *low,
 			      float *high)
 {
-	double outside = (double)count_values(h) * (1 - percentile / 100);
+	/* The share may be off in its last digits: a whole number of values is meant. */
+	double outside = (double)count_values(h) * (100 - percentile) / 100 + 1e-6;
 	u64 below = 0, above = 0;
 	u32 first = 0, last = 2 * h->half;
 
