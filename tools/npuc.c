@@ -13,6 +13,7 @@
 #include "common/calibrate.h"
 #include "common/tool.h"
 #include "npu_compiler.h"
+#include "output_file.h"
 #include "report/columns.h"
 #include "report/report.h"
 
@@ -42,7 +43,9 @@ static const char help[] =
 	"      --save-calibration FILE  write the calibration file, to be kept and edited\n"
 	"      --noise               print signal to quantisation noise of each layer\n"
 	"\n"
-	"      --report DIR          write summary.json, layers.csv, layers.json and report.html\n"
+	"      --report DIR          write summary.json, layers.csv, layers.json, report.html and, "
+	"after\n"
+	"                            a calibration, quantisation.txt\n"
 	"      --sweep PREFIX        plan for every number of banks: PREFIX.csv and PREFIX.svg\n"
 	"      --why LAYER           tell why a layer is split as it is\n"
 	"      --dump-graph[=FORMAT]      print the graph as it was read; FORMAT is text or dot\n"
@@ -73,6 +76,7 @@ struct options {
 	const char *sweep;
 	const char *why;
 	struct tool_calibration calibration;
+	char *noise_table; /* what --noise and --report show of a calibration */
 	bool dump[DUMP_COUNT];
 	enum npu_dump_format format[DUMP_COUNT];
 	bool plan_only, timing, json, quiet, supported, list, noise;
@@ -293,25 +297,50 @@ static int load_compiled(const struct options *o, struct npu_program **program)
 	return status;
 }
 
-static int load_float(const struct options *o, struct npu_program **program)
+/* The table is kept: the folder that it goes to is not there yet. */
+static int calibrate(struct options *o, struct npu_graph **graph)
+{
+	struct tool_calibration asked = o->calibration;
+	struct npu_diag diag = { 0 };
+	size_t bytes;
+	int error;
+
+	asked.report = open_memstream(&o->noise_table, &bytes);
+	if (!asked.report)
+		return tool_error(NAME, "out of memory");
+	error = tool_calibrate(o->model, &asked, graph, &diag);
+	if (fclose(asked.report) && !error) {
+		npu_graph_free(*graph);
+		return tool_error(NAME, "out of memory");
+	}
+	if (error)
+		return tool_error(NAME, "%s", diag.text);
+	if (o->noise && !*o->noise_table) {
+		npu_graph_free(*graph);
+		return tool_error(NAME, "--noise needs samples, not a calibration file");
+	}
+	if (o->noise)
+		fputs(o->noise_table, stdout);
+	return TOOL_OK;
+}
+
+static int load_float(struct options *o, struct npu_program **program)
 {
 	struct npu_budget budget = npu_budget_full(o->config);
-	struct tool_calibration asked = o->calibration;
 	struct npu_diag diag = { 0 };
 	struct npu_graph *graph;
 	int status = set_budget(o, o->config, &budget);
 
 	if (status)
 		return status;
-	if (o->noise)
-		asked.report = stdout;
-	if (asked.random)
+	if (o->calibration.random)
 		fprintf(stderr,
 			NAME ": warning: %s is calibrated with NOISE: good for planning, but what "
 			     "the program computes is WORTHLESS\n",
 			o->model);
-	if (tool_calibrate(o->model, &asked, &graph, &diag))
-		return tool_error(NAME, "%s", diag.text);
+	status = calibrate(o, &graph);
+	if (status)
+		return status;
 	if (npu_program_from_graph(graph, o->config, &budget, program, &diag)) {
 		npu_graph_free(graph);
 		return tool_error(NAME, "%s", diag.text);
@@ -319,7 +348,7 @@ static int load_float(const struct options *o, struct npu_program **program)
 	return TOOL_OK;
 }
 
-static int load(const struct options *o, struct npu_program **program)
+static int load(struct options *o, struct npu_program **program)
 {
 	struct npu_budget budget = npu_budget_full(o->config);
 	struct npu_diag diag = { 0 };
@@ -482,6 +511,20 @@ static bool wants_summary(const struct options *o)
 	       !o->dump[DUMP_OPTIMIZED] && !o->dump[DUMP_PLAN];
 }
 
+static int save_noise(const struct options *o, struct npu_diag *diag)
+{
+	char *path;
+	int error = asprintf(&path, "%s/quantisation.txt", o->report) < 0 ? -ENOMEM : 0;
+
+	if (error)
+		return npu_diag_set(diag, error, "out of memory");
+	error = npu_output_file_save(path, o->noise_table, strlen(o->noise_table));
+	if (error)
+		npu_diag_set(diag, error, "%s: %s", path, strerror(-error));
+	free(path);
+	return error;
+}
+
 static int run(const struct options *o, struct npu_program *program)
 {
 	struct npu_diag diag = { 0 };
@@ -493,6 +536,8 @@ static int run(const struct options *o, struct npu_program *program)
 	if ((o->report || o->json) && plan_timed(program, &program->plan->budget, &diag))
 		return tool_error(NAME, "%s", diag.text);
 	if (o->report && npu_report_write(program, o->report, &diag))
+		return tool_error(NAME, "%s", diag.text);
+	if (o->report && o->noise_table && *o->noise_table && save_noise(o, &diag))
 		return tool_error(NAME, "%s", diag.text);
 	if (o->sweep)
 		status = sweep(o, program);
@@ -528,6 +573,7 @@ int main(int argc, char **argv)
 	if (program && !status)
 		status = run(&o, program);
 	npu_program_free(program);
+	free(o.noise_table);
 	if (fflush(stdout) && !status)
 		status = tool_error(NAME, "standard output: %s", strerror(errno));
 	return status;

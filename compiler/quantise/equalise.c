@@ -29,7 +29,7 @@ static bool is_homogeneous(enum npu_activation activation)
 /* Whether an operator keeps channels apart, and their factors with them. */
 static bool scales_along(const struct npu_graph *graph, const struct npu_op *op)
 {
-	u32 last = npu_op_output(graph, op)->rank - 1;
+	u32 rank = npu_op_output(graph, op)->rank;
 
 	switch (op->kind) {
 	case NPU_OP_RELU:
@@ -38,7 +38,7 @@ static bool scales_along(const struct npu_graph *graph, const struct npu_op *op)
 	case NPU_OP_AVERAGE_POOL:
 		return is_homogeneous(op->activation);
 	case NPU_OP_PAD:
-		return op->input_count == 1 && !op->begin[last] && !op->end[last];
+		return op->input_count == 1 && rank && !op->begin[rank - 1] && !op->end[rank - 1];
 	default:
 		return false;
 	}
@@ -50,6 +50,14 @@ static bool owns_weights(const struct search *s, const struct npu_op *op)
 	return npu_has_weights(op) && npu_op_output(s->graph, op)->dtype == NPU_F32 &&
 	       s->readers[op->input[1]] == 1 &&
 	       (op->input_count < 3 || op->input[2] == NPU_NONE || s->readers[op->input[2]] == 1);
+}
+
+/* Whether the last dimension of what @op computes is that of its kernels. */
+static bool ends_in_channels(const struct npu_graph *graph, const struct npu_op *op, u32 channels)
+{
+	const struct npu_tensor *out = npu_op_output(graph, op);
+
+	return out->rank && out->dim[out->rank - 1] == channels;
 }
 
 /* The operator behind @op that takes its channels; NPU_NONE: none, or several. */
@@ -116,7 +124,9 @@ int npu_equalise_find(const struct npu_graph *graph, enum npu_equalise which,
 			continue;
 		pair.tensor = op->output[0];
 		pair.channels = npu_op_input(graph, op, 1)->dim[0];
-		pair.behind = find_behind(&s, op, pair.channels);
+		pair.behind = ends_in_channels(graph, op, pair.channels)
+				      ? find_behind(&s, op, pair.channels)
+				      : NPU_NONE;
 		if (pair.behind == NPU_NONE)
 			continue;
 		if (which == NPU_EQUALISE_ALL || is_depthwise(graph, op) ||

@@ -50,6 +50,23 @@ struct npu_evaluation *npu_evaluation_new(const struct npu_graph *graph)
 	return evaluation;
 }
 
+int npu_evaluation_load(struct npu_evaluation *evaluation, const struct npu_samples *samples, u32 i,
+			struct npu_diag *diag)
+{
+	const struct npu_graph *graph = evaluation->graph;
+	void **input = calloc(graph->input_count, sizeof(*input));
+	u32 j;
+	int error;
+
+	if (!input)
+		return npu_diag_set(diag, -ENOMEM, "%s: out of memory", graph->file);
+	for (j = 0; j < graph->input_count; j++)
+		input[j] = evaluation->value[graph->input[j]];
+	error = samples->load(samples, i, input, diag);
+	free(input);
+	return error;
+}
+
 static int run_op(struct npu_evaluation *evaluation, const struct npu_op *op)
 {
 	const void *input[NPU_MAX_INPUTS] = { NULL };

@@ -3,7 +3,7 @@
 #ifndef NPU_EVALUATE_H
 #define NPU_EVALUATE_H
 
-#include "graph.h"
+#include "quantise/quantise.h"
 
 /**
  * struct npu_evaluation - values of all tensors
@@ -17,6 +17,10 @@ struct npu_evaluation {
 /* NULL when out of memory. */
 struct npu_evaluation *npu_evaluation_new(const struct npu_graph *graph);
 void npu_evaluation_free(struct npu_evaluation *evaluation);
+
+/* Fills the inputs with sample @i; 0 or a negative errno. */
+int npu_evaluation_load(struct npu_evaluation *evaluation, const struct npu_samples *samples, u32 i,
+			struct npu_diag *diag);
 
 /* Computes all tensors from the inputs' values; 0, or a negative errno with the layer in @diag. */
 int npu_evaluate(struct npu_evaluation *evaluation, struct npu_diag *diag);

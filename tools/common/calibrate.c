@@ -245,7 +245,7 @@ static int finish(const struct tool_calibration *asked, const struct npu_graph *
 		return error;
 	if (asked->save)
 		error = npu_calibration_write(calibration, asked->save, diag);
-	if (!error && asked->report)
+	if (!error && asked->report && samples)
 		error = npu_quantise_report(prepared, *quantised, samples, asked->report, diag);
 	if (error)
 		npu_graph_free(*quantised);
@@ -256,13 +256,8 @@ static int use_file(const struct tool_calibration *asked, struct npu_graph *prep
 		    const struct npu_calibration *calibration, struct npu_graph **quantised,
 		    struct npu_diag *diag)
 {
-	int error;
+	int error = npu_calibration_equalise(prepared, calibration, diag);
 
-	if (asked->report)
-		return npu_diag_set(diag, -EINVAL,
-				    "%.200s: signal and noise need samples, not a calibration file",
-				    asked->source);
-	error = npu_calibration_equalise(prepared, calibration, diag);
 	return error ? error : finish(asked, prepared, calibration, NULL, quantised, diag);
 }
 

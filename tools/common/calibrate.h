@@ -15,7 +15,7 @@
  * @method: "minmax", "percentile", "percentile:P", "kl" or "mse"; NULL: the default
  * @equalise: "depthwise", "all" or "none"; NULL: the default
  * @save: calibration file to write; NULL: none
- * @report: where the table of signal to quantisation noise goes; NULL: none is made
+ * @report: where the table of signal to quantisation noise goes, if there are samples; NULL: none is made
  */
 struct tool_calibration {
 	const char *source;
