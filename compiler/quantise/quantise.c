@@ -14,7 +14,7 @@ struct quantiser {
 	const struct npu_graph *from;
 	const struct npu_calibration *calibration;
 	struct npu_graph *graph;
-	u32 *readers;
+	bool *stays; /* of each operator of @from: it is computed in float32 */
 	struct npu_scale *scale; /* of each tensor of @from */
 	u32 *twin; /* of each tensor of @from: the other type's form, NPU_NONE as long as there is none */
 	struct npu_diag *diag;
@@ -212,9 +212,8 @@ static int quantise_weighted(struct quantiser *q, const struct npu_op *op)
 	return error ? error : add_op(q, op, input, 3);
 }
 
-static int quantise_op(struct quantiser *q, const struct npu_op *op)
+static int quantise_op(struct quantiser *q, const struct npu_op *op, bool real)
 {
-	bool real = npu_stays_float(q->from, op, q->readers);
 	u32 input[NPU_MAX_INPUTS], i;
 	int error = 0;
 
@@ -237,14 +236,14 @@ static int quantise_all(struct quantiser *q)
 {
 	const struct npu_graph *from = q->from;
 	u32 i;
-	int error = npu_quantise_scales(from, q->calibration, q->readers, q->scale, q->diag);
+	int error = npu_quantise_scales(from, q->calibration, q->stays, q->scale, q->diag);
 
 	for (i = 0; i < from->tensor_count && !error; i++) {
 		q->twin[i] = NPU_NONE;
 		error = copy_tensor(q, i);
 	}
 	for (i = 0; i < from->op_count && !error; i++)
-		error = quantise_op(q, &from->op[i]);
+		error = quantise_op(q, &from->op[i], q->stays[i]);
 	if (!error && !npu_copy_ends(q->graph, from))
 		error = -ENOMEM;
 	for (i = 0; i < from->output_count && !error; i++)
@@ -259,12 +258,12 @@ int npu_quantise(const struct npu_graph *prepared, const struct npu_calibration 
 	int error = -ENOMEM;
 
 	q.graph = npu_graph_new(prepared->file);
-	q.readers = npu_count_readers(prepared);
+	q.stays = npu_find_float(prepared);
 	q.scale = calloc(prepared->tensor_count + 1, sizeof(*q.scale));
 	q.twin = calloc(prepared->tensor_count + 1, sizeof(*q.twin));
-	if (q.graph && q.readers && q.scale && q.twin)
+	if (q.graph && q.stays && q.scale && q.twin)
 		error = quantise_all(&q);
-	free(q.readers);
+	free(q.stays);
 	free(q.scale);
 	free(q.twin);
 	if (!error)

@@ -30,18 +30,22 @@ struct npu_scale {
 	bool stays;
 };
 
-/* Computed in float32 on the CPU even so: no integer form, or the last step. */
-bool npu_stays_float(const struct npu_graph *graph, const struct npu_op *op, const u32 *readers);
+/*
+ * Which operators are computed in float32 on the CPU even so, an element for each; to be freed, NULL
+ * when out of memory.
+ */
+bool *npu_find_float(const struct npu_graph *graph);
 
 /* Operators whose operand @i has to have the scale of the output. */
 bool npu_shares_scale(const struct npu_op *op, u32 i);
 
 /**
  * npu_quantise_scales() - one mapping for each float32 tensor
+ * @stays: of npu_find_float()
  * @scale: an element for each tensor
  */
 int npu_quantise_scales(const struct npu_graph *graph, const struct npu_calibration *calibration,
-			const u32 *readers, struct npu_scale *scale, struct npu_diag *diag);
+			const bool *stays, struct npu_scale *scale, struct npu_diag *diag);
 
 /**
  * npu_quantise_weights() - INT8 weights and INT32 biases of one operator, appended to @graph

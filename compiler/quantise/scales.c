@@ -33,23 +33,6 @@ struct scales {
 	struct npu_diag *diag;
 };
 
-bool npu_stays_float(const struct npu_graph *graph, const struct npu_op *op, const u32 *readers)
-{
-	u32 i;
-
-	if (npu_op_output(graph, op)->dtype != NPU_F32)
-		return false;
-	if (op->kind == NPU_OP_DIV)
-		return true;
-	/* The CPU does it anyway, and the application wants real numbers: nothing is rounded then. */
-	if (op->kind != NPU_OP_SOFTMAX || readers[op->output[0]] != 1)
-		return false;
-	for (i = 0; i < graph->output_count; i++)
-		if (graph->output[i] == op->output[0])
-			return true;
-	return false;
-}
-
 bool npu_shares_scale(const struct npu_op *op, u32 i)
 {
 	switch (op->kind) {
@@ -181,7 +164,8 @@ static int finish_tensor(struct scales *s, u32 tensor, const char *what, struct 
 	return 0;
 }
 
-static int find_scales(struct scales *s, const u32 *readers, struct npu_scale *scale)
+static int find_scales(struct scales *s, const u32 *readers, const bool *stays,
+		       struct npu_scale *scale)
 {
 	const struct npu_graph *graph = s->graph;
 	u32 i;
@@ -196,8 +180,7 @@ static int find_scales(struct scales *s, const u32 *readers, struct npu_scale *s
 	for (i = 0; i < graph->op_count; i++) {
 		start_tensor(s, graph->op[i].output[0], graph->op[i].name);
 		start_function(s, &graph->op[i]);
-		scale[graph->op[i].output[0]].stays =
-			npu_stays_float(graph, &graph->op[i], readers);
+		scale[graph->op[i].output[0]].stays = stays[i];
 	}
 	for (i = 0; i < graph->op_count; i++)
 		join_operands(s, &graph->op[i]);
@@ -214,14 +197,16 @@ static int find_scales(struct scales *s, const u32 *readers, struct npu_scale *s
 }
 
 int npu_quantise_scales(const struct npu_graph *graph, const struct npu_calibration *calibration,
-			const u32 *readers, struct npu_scale *scale, struct npu_diag *diag)
+			const bool *stays, struct npu_scale *scale, struct npu_diag *diag)
 {
 	struct scales s = { .graph = graph, .calibration = calibration, .diag = diag };
+	u32 *readers = npu_count_readers(graph);
 	int error = -ENOMEM;
 
 	s.group = calloc(graph->tensor_count + 1, sizeof(*s.group));
-	if (s.group)
-		error = find_scales(&s, readers, scale);
+	if (s.group && readers)
+		error = find_scales(&s, readers, stays, scale);
+	free(readers);
 	free(s.group);
 	npu_arena_free(&s.arena);
 	return error;

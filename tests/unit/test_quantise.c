@@ -683,6 +683,39 @@ static void test_operators(void **unused)
 	npu_calibration_free(calibration);
 }
 
+/* Probabilities far below 1/256 get to the application; where a convolution reads them they are INT8. */
+static void test_tail(void **unused)
+{
+	struct npu_graph *g = begin(4, 4, 3), *prepared, *quantised;
+	u32 conv = add_conv(g, "conv", g->input[0], 4, 1, false, NPU_ACT_NONE), k;
+	u32 sigma = add_tensor(g, "sigma", 4, 4, 4), flat = add_tensor(g, "flat", 1, 1, 64);
+	u32 inner = add_tensor(g, "inner", 4, 4, 4), last;
+	float *bias = (float *)(uintptr_t)npu_op_input(g, &g->op[0], 2)->data;
+	struct npu_calibration *calibration;
+
+	for (k = 0; k < 4; k++)
+		bias[k] = -9;
+	add_op(g, NPU_OP_LOGISTIC, "sigma", conv, NPU_NONE, sigma);
+	add_op(g, NPU_OP_RESHAPE, "flat", sigma, NPU_NONE, flat);
+	add_op(g, NPU_OP_TANH, "inner", conv, NPU_NONE, inner);
+	last = add_conv(g, "last", inner, 2, 1, false, NPU_ACT_NONE);
+	g->output = npu_arena_array(&g->arena, 2, sizeof(*g->output));
+	assert_non_null(g->output);
+	end(g, flat);
+	g->output[g->output_count++] = last;
+	prepared = prepared_of(g);
+	calibration = calibrate(prepared, NPU_EQUALISE_NONE);
+	quantised = quantise(prepared, calibration);
+	assert_true(signal_to_noise(g, quantised, NULL) > 20);
+	assert_int_equal(quantised->tensor[sigma].dtype, NPU_F32);
+	assert_int_equal(quantised->tensor[flat].dtype, NPU_F32);
+	assert_int_equal(quantised->tensor[inner].dtype, NPU_I8);
+	npu_graph_free(quantised);
+	npu_graph_free(prepared);
+	npu_graph_free(g);
+	npu_calibration_free(calibration);
+}
+
 static void test_no_range(void **unused)
 {
 	struct npu_graph *g = depthwise_net(), *prepared = prepared_of(g), *quantised;
@@ -896,6 +929,7 @@ int main(void)
 		cmocka_unit_test(test_equalise_pairs),
 		cmocka_unit_test(test_bias_correction),
 		cmocka_unit_test(test_operators),
+		cmocka_unit_test(test_tail),
 		cmocka_unit_test(test_no_range),
 		cmocka_unit_test(test_file),
 		cmocka_unit_test(test_nvdla_table),
