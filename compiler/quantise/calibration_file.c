@@ -84,8 +84,8 @@ static int read_zero(const struct reader *reader, struct json_object *object, s3
 }
 
 /*
- * The NVDLA compiler's rows have all of scale, min, max and offset, of which those that do not count are 0;
- * its mapping is symmetric.
+ * The NVDLA compiler's rows have all of scale, min, max and offset; those that do not count are 0.
+ * Its mapping is symmetric.
  */
 static int read_range(const struct reader *reader, struct json_object *object,
 		      struct npu_range *range)

@@ -81,7 +81,7 @@ static u32 find_behind(const struct search *s, const struct npu_op *op, u32 chan
 				return weights->dim[1] % channels ? NPU_NONE : next;
 			return flat || op->kind != NPU_OP_CONV ? NPU_NONE : next;
 		}
-		/* Rows of channels one after the other: only a fully connected layer knows what to do. */
+		/* Rows of channels, one after the other: for a fully connected layer only. */
 		if (op->kind == NPU_OP_RESHAPE)
 			flat = true;
 		else if (flat || !scales_along(graph, op))

@@ -16,7 +16,7 @@ struct quantiser {
 	struct npu_graph *graph;
 	bool *stays; /* of each operator of @from: it is computed in float32 */
 	struct npu_scale *scale; /* of each tensor of @from */
-	u32 *twin; /* of each tensor of @from: the other type's form, NPU_NONE as long as there is none */
+	u32 *twin; /* of each tensor of @from: the other type's form, or NPU_NONE */
 	struct npu_diag *diag;
 };
 
@@ -51,7 +51,7 @@ static int add_stored(struct quantiser *q, u32 like, const char *ending, float s
 	return *index == NPU_NONE ? -ENOMEM : set_quant(q->graph, *index, scale, zero);
 }
 
-/* Constants in float32 are converted where they are used: what keeps their index has one element. */
+/* Float constants are converted where they are used: what keeps their index has one element. */
 static int copy_tensor(struct quantiser *q, u32 i)
 {
 	const struct npu_tensor *tensor = &q->from->tensor[i];

@@ -31,7 +31,7 @@ enum npu_equalise { NPU_EQUALISE_DEPTHWISE, NPU_EQUALISE_ALL, NPU_EQUALISE_NONE 
 
 /**
  * struct npu_calibrate_options - how ranges are found
- * @percentile: of NPU_RANGE_PERCENTILE: share of the elements that lies inside at each end, in per cent
+ * @percentile: of NPU_RANGE_PERCENTILE: per cent of the elements inside, at each end
  */
 struct npu_calibrate_options {
 	enum npu_range_method method;
@@ -93,8 +93,8 @@ bool npu_graph_is_float(const struct npu_graph *graph);
  * npu_quantise_prepare() - a copy without activations and scales of their own
  * @graph: stays as it is; file contents that it refers to are copied
  *
- * Activations behind an operator are fused into it, multiplications and additions of a constant for each
- * channel are folded into the convolution in front.
+ * Activations behind an operator are fused into it; multiplications and additions of a constant
+ * for each channel are folded into the convolution in front.
  *
  * Return: 0 or -ENOMEM.
  */
@@ -108,14 +108,14 @@ int npu_quantise_prepare(const struct npu_graph *graph, struct npu_graph **prepa
  *
  * The same samples in the same order give the same ranges.
  *
- * Return: 0, -EINVAL for values that are no numbers, -ENOTSUP for an operator that cannot be computed,
- * -ENOMEM, or what @samples->load returned.
+ * Return: 0, -EINVAL for values that are no numbers, -ENOTSUP for an operator that cannot be
+ * computed, -ENOMEM, or what @samples->load returned.
  */
 int npu_calibrate(struct npu_graph *prepared, const struct npu_samples *samples,
 		  const struct npu_calibrate_options *options, struct npu_calibration **calibration,
 		  struct npu_diag *diag);
 
-/* Does to another prepared copy of the same graph what equalisation did when @calibration was made. */
+/* Does to another prepared copy of the same graph what equalisation did for @calibration. */
 int npu_calibration_equalise(struct npu_graph *prepared, const struct npu_calibration *calibration,
 			     struct npu_diag *diag);
 
@@ -125,8 +125,8 @@ int npu_calibration_equalise(struct npu_graph *prepared, const struct npu_calibr
  * @calibration: has a range for each tensor that needs one
  * @quantised: receives the graph, which refers to nothing of @prepared
  *
- * Inputs and outputs stay float32: the first and the last step convert.  Tensors of @prepared have the
- * same indices in @quantised.
+ * Inputs and outputs stay float32: the first and the last step convert.  Tensors of @prepared
+ * have the same indices in @quantised.
  *
  * Return: 0, -EINVAL with the layer's name where there is no range for it, -ENOMEM.
  */
@@ -141,14 +141,14 @@ int npu_quantise_report(const struct npu_graph *prepared, const struct npu_graph
 const struct npu_range *npu_calibration_find(const struct npu_calibration *calibration,
 					     const char *name);
 
-/* What a tensor is called in calibrations: its name, with its number where others have the same name. */
+/* What a tensor is called in calibrations: its name, with its number where others have it too. */
 const char *npu_calibration_name(struct npu_arena *arena, const struct npu_graph *graph,
 				 u32 tensor);
 
 /* An empty one; NULL when out of memory. */
 struct npu_calibration *npu_calibration_new(void);
 
-/* One more range, all zero but for its name, which has to live in the arena; NULL when out of memory. */
+/* One more range, zero but for its name, which has to live in the arena; NULL: out of memory. */
 struct npu_range *npu_calibration_add(struct npu_calibration *calibration, const char *name);
 
 void npu_calibration_free(struct npu_calibration *calibration);

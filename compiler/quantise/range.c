@@ -13,7 +13,7 @@ const char *const npu_range_method_names[NPU_RANGE_METHOD_COUNT] = {
 /* Steps of INT8 between its least and its largest value. */
 #define STEPS 255
 
-/* The fewest bins that clipping leaves on each side: below, all levels would be inside of one bin. */
+/* The fewest bins that clipping leaves on each side: with fewer, levels are finer than bins. */
 #define LEAST_CLIP 128u
 
 void npu_range_to_quant(float low, float high, float *scale, s32 *zero)
@@ -114,8 +114,8 @@ static double clipped_count(const struct npu_histogram *h, struct cover cover, u
 }
 
 /*
- * One level stands for the bins [from, to): what is inside of them is spread evenly over those that are
- * not empty.  Adds p * log(p / q); @inside is the sum of all q.
+ * One level stands for the bins [from, to): what is inside of them is spread evenly over those
+ * that are not empty.  Adds p * log(p / q); @inside is the sum of all q.
  */
 static bool add_level(const struct npu_histogram *h, struct cover cover, u32 from, u32 to,
 		      double all, double inside, double *divergence)

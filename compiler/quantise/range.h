@@ -28,12 +28,13 @@ void npu_histogram_add(struct npu_histogram *histogram, float value);
 /**
  * npu_range_choose() - the range [*low, *high] that @options ask for
  *
- * It contains zero.  Methods that cut off clip both sides at one magnitude, a multiple of the bins' width.
+ * It contains zero.  Methods that cut off clip both sides at one magnitude, a multiple of the
+ * bins' width.
  */
 void npu_range_choose(const struct npu_histogram *histogram,
 		      const struct npu_calibrate_options *options, float *low, float *high);
 
-/* Relative entropy (nats) that 8 bits over [-clip, clip] lose, @clip in bins; < 0: not to be had. */
+/* Relative entropy (nats) that @levels over [-clip, clip] lose, @clip in bins; < 0: none. */
 double npu_range_divergence(const struct npu_histogram *histogram, u32 clip, u32 levels);
 
 /* Mean squared error of rounding and clipping to 8 bits over [low, high]. */

@@ -31,8 +31,8 @@ struct npu_scale {
 };
 
 /*
- * Which operators are computed in float32 on the CPU even so, an element for each; to be freed, NULL
- * when out of memory.
+ * Which operators are computed in float32 on the CPU even so, an element for each; to be freed,
+ * NULL when out of memory.
  */
 bool *npu_find_float(const struct npu_graph *graph);
 
@@ -50,12 +50,12 @@ int npu_quantise_scales(const struct npu_graph *graph, const struct npu_calibrat
 /**
  * npu_quantise_weights() - INT8 weights and INT32 biases of one operator, appended to @graph
  * @op: of @from
- * @in_scale: of its input
- * @mean: of its input's channels, or NULL
+ * @in_scale: scale of its input
+ * @input: what is known of its input, for bias correction; NULL: nothing
  * @index: receives weights and bias
  */
 int npu_quantise_weights(struct npu_graph *graph, const struct npu_graph *from,
-			 const struct npu_op *op, float in_scale, const struct npu_range *mean,
+			 const struct npu_op *op, float in_scale, const struct npu_range *input,
 			 u32 index[2]);
 
 #endif /* NPU_QUANTISE_REWRITE_H */

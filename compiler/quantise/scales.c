@@ -139,7 +139,7 @@ static void join_operands(struct scales *s, const struct npu_op *op)
 		a = &s->group[find_root(s, op->input[i])];
 		b = &s->group[find_root(s, out)];
 		if (single) {
-			/* The result follows its input: a given mapping of the input is the one that holds. */
+			/* The result follows its input, whatever mapping was given for it. */
 			if (a->fixed)
 				s->group[b->root].fixed = false;
 			unite(s, op->input[i], out);
