@@ -139,6 +139,8 @@ static int equalise(struct calibrator *c)
 	u32 count, i;
 	int error = npu_equalise_find(c->graph, c->options->equalise, &pairs, &count);
 
+	if (error)
+		no_memory(c);
 	if (!error && count)
 		error = observe_all(c, observe_extremes);
 	for (i = 0; i < count && !error; i++)

@@ -79,7 +79,8 @@ static int read_zero(const struct reader *reader, struct json_object *object, s3
 
 	if (!error && (value < INT8_MIN || value > INT8_MAX || value != floorf(value)))
 		error = wrong(reader, "zero is a whole number from -128 to 127");
-	*zero = (s32)value;
+	if (!error)
+		*zero = (s32)value;
 	return error;
 }
 

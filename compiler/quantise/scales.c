@@ -30,6 +30,7 @@ struct scales {
 	const struct npu_calibration *calibration;
 	struct group *group; /* of each tensor */
 	struct npu_arena arena;
+	bool no_memory;
 	struct npu_diag *diag;
 };
 
@@ -68,6 +69,7 @@ static const struct npu_range *find_range(struct scales *s, u32 tensor, const ch
 	const char *name = npu_calibration_name(&s->arena, s->graph, tensor);
 	const struct npu_range *range = name ? npu_calibration_find(s->calibration, name) : NULL;
 
+	s->no_memory |= !name;
 	return range || !op ? range : npu_calibration_find(s->calibration, op);
 }
 
@@ -182,6 +184,8 @@ static int find_scales(struct scales *s, const u32 *readers, const bool *stays,
 		start_function(s, &graph->op[i]);
 		scale[graph->op[i].output[0]].stays = stays[i];
 	}
+	if (s->no_memory)
+		return -ENOMEM;
 	for (i = 0; i < graph->op_count; i++)
 		join_operands(s, &graph->op[i]);
 	for (i = 0; i < graph->input_count && !error; i++)

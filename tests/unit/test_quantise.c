@@ -845,6 +845,7 @@ static void test_bad_files(void **unused)
 		"{\"a\": {\"scale\": -1}}",
 		"{\"a\": {\"scale\": 1e99}}",
 		"{\"a\": {\"scale\": 1, \"zero\": 200}}",
+		"{\"a\": {\"scale\": 1, \"zero\": -6e30}}",
 		"{\"a\": {\"scale\": 1, \"zero\": 0.5}}",
 		"{\"a\": {\"min\": 0, \"max\": 1, \"mean\": []}}",
 		"{\"a\": {\"min\": 0, \"max\": 1, \"equalise\": [0]}}",
