@@ -81,14 +81,38 @@ static bool is_layer_list(const void *data, size_t bytes)
 	return bytes >= sizeof(header) - 1 && memcmp(data, header, sizeof(header) - 1) == 0;
 }
 
+/*
+ * An ONNX model is a message whose first field is the version of the format, a small number; files
+ * have no other sign.
+ */
+static bool is_onnx(const void *data, size_t bytes)
+{
+	const u8 *at = data;
+
+	return bytes >= 4 && at[0] == 0x08 && at[1] > 0 && at[1] < 0x80;
+}
+
+static const struct {
+	bool (*is)(const void *data, size_t bytes);
+	int (*import)(const void *data, size_t bytes, const char *file, struct npu_graph **graph,
+		      struct npu_diag *diag);
+} formats[] = {
+	{ is_tflite, npu_import_tflite },
+	{ is_onnx, npu_import_onnx },
+};
+
 int npu_import(const void *data, size_t bytes, const char *name, struct npu_graph **graph,
 	       struct npu_diag *diag)
 {
-	if (is_tflite(data, bytes))
-		return npu_import_tflite(data, bytes, name, graph, diag);
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(formats); i++)
+		if (formats[i].is(data, bytes))
+			return formats[i].import(data, bytes, name, graph, diag);
 	return npu_diag_set(
 		diag, -EINVAL,
-		"%s: neither a TensorFlow Lite model nor a compiled file nor a layer list", name);
+		"%s: neither a TensorFlow Lite or ONNX model nor a compiled file nor a layer list",
+		name);
 }
 
 static int compile_model(const void *data, size_t bytes, const char *name,
