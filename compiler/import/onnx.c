@@ -17,7 +17,7 @@
 #define ARENA_FACTOR 32
 #define ARENA_BASE (1u << 20)
 
-#define OPSET_OLDEST 7
+#define OPSET_OLDEST 6
 #define OPSET_NEWEST 22
 
 static int model_fail(struct onnx *o, int error, const char *what)

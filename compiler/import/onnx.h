@@ -243,6 +243,7 @@ int onnx_read_flatten(struct onnx *o);
 int onnx_read_squeeze(struct onnx *o);
 int onnx_read_unsqueeze(struct onnx *o);
 int onnx_read_identity(struct onnx *o);
+int onnx_read_dropout(struct onnx *o);
 int onnx_read_transpose(struct onnx *o);
 int onnx_read_concat(struct onnx *o);
 int onnx_read_slice(struct onnx *o);

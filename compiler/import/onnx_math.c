@@ -99,6 +99,8 @@ int onnx_read_binary(struct onnx *o)
 
 	if (o->in_count != 2 || o->in[0]->dtype != o->in[1]->dtype)
 		return onnx_fail(o, -ENOTSUP, "%u operands, or of different types", o->in_count);
+	if (onnx_int(o, "broadcast", 0) && (o->in[0]->rank != o->in[1]->rank))
+		return onnx_fail(o, -ENOTSUP, "broadcast along an axis, as before opset 7");
 	error = broadcast_shape(o, &rank, dim);
 	if (!error && onnx_constant(o, o->in[0]) && onnx_constant(o, o->in[1]) &&
 	    (o->in[0]->dtype == NPU_I64 || o->in[0]->dtype == NPU_I32))

@@ -126,6 +126,8 @@ int onnx_read_pool(struct onnx *o)
 	if (onnx_int(o, "count_include_pad", 0) &&
 	    (window.pad_top || window.pad_left || window.pad_bottom || window.pad_right))
 		return onnx_fail(o, -ENOTSUP, "an average that counts padding");
+	if (window.dilation_y != 1 || window.dilation_x != 1)
+		return onnx_fail(o, -ENOTSUP, "pooling with dilation");
 	if (o->row->kind == NPU_OP_AVERAGE_POOL && onnx_int(o, "ceil_mode", 0))
 		return onnx_fail(o, -ENOTSUP, "an average with ceil_mode");
 	error = onnx_result(o, 0, ONNX_IMAGE, 4, dim, &out);

@@ -173,6 +173,18 @@ int onnx_read_identity(struct onnx *o)
 	return error ? error : define_alias(o, tensor, layout, in->rank, in->dim);
 }
 
+int onnx_read_dropout(struct onnx *o)
+{
+	const struct npu_tensor *training;
+
+	if (o->in_count < 3 || !o->in[2])
+		return onnx_read_identity(o);
+	training = onnx_constant(o, o->in[2]);
+	if (!training || *(const u8 *)training->data)
+		return onnx_fail(o, -ENOTSUP, "of training");
+	return onnx_read_identity(o);
+}
+
 int onnx_read_transpose(struct onnx *o)
 {
 	const struct onnx_value *in = o->in[0];
@@ -293,7 +305,7 @@ static int resolve_cut(struct onnx *o, s64 begin, s64 end, s64 step, s64 size, s
 	end = max(min(end, (s64)INT32_MAX), -(s64)INT32_MAX);
 	begin += begin < 0 ? size : 0;
 	end += end < 0 ? size : 0;
-	begin = max(min(begin, min(most, size - 1)), max(least, (s64)0));
+	begin = max(min(begin, most), (s64)0);
 	end = max(min(end, most), least);
 	cut->begin = begin;
 	cut->step = step;
@@ -440,6 +452,10 @@ static int resized_shape(struct onnx *o, u32 *dim)
 		float size = count ? (float)sizes[i]
 				   : floorf((float)in->dim[i] * ((const float *)t->data)[i]);
 
+		/* Coordinates follow from the ratio of the sizes. */
+		if (!count && size != (float)in->dim[i] * ((const float *)t->data)[i])
+			return onnx_fail(o, -ENOTSUP, "%u elements by a scale of %g", in->dim[i],
+					 (double)((const float *)t->data)[i]);
 		if (!(size >= 1 && size <= 65535) || (i < 2 && size != in->dim[i]))
 			return onnx_fail(o, -ENOTSUP, "dimension %u becomes %g", i, (double)size);
 		dim[i] = (u32)size;
@@ -447,24 +463,43 @@ static int resized_shape(struct onnx *o, u32 *dim)
 	return 0;
 }
 
-static int resize_mode(struct onnx *o, enum npu_op_kind *kind, bool *align, bool *half)
+/* Rounding to nearest and down are the same where each element becomes a whole number of them. */
+static bool grows_by_integers(const struct onnx_value *in, const u32 *dim)
+{
+	return !(dim[2] % in->dim[2]) && !(dim[3] % in->dim[3]);
+}
+
+static int nearest_mode(struct onnx *o, const u32 *dim, bool align, bool half)
+{
+	const char *mode = "nearest_mode";
+	bool floors = onnx_text_is(o, mode, "floor", o->opset < 11);
+	bool rounds = onnx_text_is(o, mode, "round_prefer_floor", o->opset >= 11);
+
+	if (!align && !half && floors)
+		return 0;
+	if (half && rounds && grows_by_integers(o->in[0], dim))
+		return 0;
+	return onnx_fail(o, -ENOTSUP, "this rounding of coordinates");
+}
+
+static int resize_mode(struct onnx *o, const u32 *dim, enum npu_op_kind *kind, bool *align,
+		       bool *half)
 {
 	bool nearest = onnx_text_is(o, "mode", "nearest", true);
 	const char *how = "coordinate_transformation_mode";
+	bool pytorch = onnx_text_is(o, how, "pytorch_half_pixel", false);
 	bool asymmetric = onnx_text_is(o, how, "asymmetric", o->opset < 11);
 
 	*align = onnx_text_is(o, how, "align_corners", false);
+	/* PyTorch's way differs where one element is left. */
 	*half = onnx_text_is(o, how, "half_pixel", o->opset >= 11) ||
-		onnx_text_is(o, how, "pytorch_half_pixel", false);
+		(pytorch && dim[2] > 1 && dim[3] > 1);
 	if (!nearest && !onnx_text_is(o, "mode", "linear", false))
 		return onnx_fail(o, -ENOTSUP, "neither nearest nor linear");
 	if (!asymmetric && !*align && !*half)
 		return onnx_fail(o, -ENOTSUP, "this coordinate transformation");
-	if (nearest &&
-	    (*align || (asymmetric && !onnx_text_is(o, "nearest_mode", "floor", o->opset < 11))))
-		return onnx_fail(o, -ENOTSUP, "this rounding of coordinates");
 	*kind = nearest ? NPU_OP_RESIZE_NEAREST : NPU_OP_RESIZE_BILINEAR;
-	return 0;
+	return nearest ? nearest_mode(o, dim, *align, *half) : 0;
 }
 
 int onnx_read_resize(struct onnx *o)
@@ -478,7 +513,7 @@ int onnx_read_resize(struct onnx *o)
 	if (!error)
 		error = resized_shape(o, dim);
 	if (!error)
-		error = resize_mode(o, &kind, &align, &half);
+		error = resize_mode(o, dim, &kind, &align, &half);
 	if (!error)
 		error = onnx_result(o, 0, ONNX_IMAGE, 4, dim, &out);
 	if (error)

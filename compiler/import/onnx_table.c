@@ -24,7 +24,7 @@ static const struct onnx_row rows[] = {
 	{ "DequantizeLinear", "", 2, FIRST, ONNX_FLOAT_ONLY, NPU_OP_DEQUANTIZE, NONE,
 	  onnx_read_dequantize },
 	{ "Div", "", 2, BOTH, ONNX_FLOAT_ONLY, NPU_OP_DIV, NONE, onnx_read_binary },
-	{ "Dropout", "", 1, FIRST, ONNX_KEEPS_QUANT, NPU_OP_RESHAPE, NONE, onnx_read_identity },
+	{ "Dropout", "", 1, FIRST, ONNX_KEEPS_QUANT, NPU_OP_RESHAPE, NONE, onnx_read_dropout },
 	{ "Flatten", "", 1, FIRST, ONNX_KEEPS_QUANT, NPU_OP_RESHAPE, NONE, onnx_read_flatten },
 	{ "Gather", "", 2, FIRST, ONNX_FLOAT_ONLY, NPU_OP_GATHER, NONE, onnx_read_gather },
 	{ "Gemm", "", 2, ALL, ONNX_ANY_QUANT, NPU_OP_FULLY_CONNECTED, NONE, onnx_read_gemm },
