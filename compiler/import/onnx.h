@@ -187,6 +187,7 @@ extern const u32 onnx_to_image[4], onnx_to_plain[4];
 int onnx_read_tensor(struct onnx *o, const Onnx__TensorProto *proto, struct onnx_value *value);
 /* The graph's type of TensorProto.DataType; -1: not supported. */
 int onnx_dtype(s32 type);
+extern u64 onnx_max_expanded;
 /* Takes @bytes of constants that the file does not contain. */
 int onnx_expand(struct onnx *o, u64 bytes);
 

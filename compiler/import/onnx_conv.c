@@ -40,7 +40,7 @@ static int make_bias(struct onnx *o, u32 input, const struct npu_tensor *x,
 	const u32 kernels = w->dim[0];
 	struct npu_quant xq = x->quant, wq = w->quant;
 	struct npu_tensor source;
-	void *data;
+	void *data = NULL;
 	u64 elements;
 	u32 k;
 	int error;
@@ -249,7 +249,7 @@ static int add_scale(struct onnx *o, const float *factor[2], u32 channels)
 	const u32 dim[] = { 1, 1, 1, channels };
 	struct onnx_value *in = o->in[0];
 	u32 inputs[2], out, i;
-	void *data;
+	void *data = NULL;
 	int error = onnx_want(o, in, ONNX_IMAGE, &inputs[0]);
 
 	for (i = 0; !error && i < 2; i++) {

@@ -54,8 +54,8 @@ static int fold_constant(struct onnx *o, bool *folded)
 static int compute_integers(struct onnx *o, u32 rank, const u32 *dim)
 {
 	s64 a[64], b[64];
-	u32 na, nb, i, count;
-	void *data;
+	u32 na = 0, nb = 0, i, count;
+	void *data = NULL;
 	int error = onnx_integers(o, 0, a, ARRAY_SIZE(a), &na);
 
 	if (!error)
@@ -179,7 +179,7 @@ static int add_scalar(struct onnx *o, enum npu_op_kind kind, u32 in, float numbe
 {
 	struct npu_tensor source = *onnx_tensor(o, in);
 	u32 inputs[2] = { in };
-	void *data;
+	void *data = NULL;
 	int error = onnx_add_constant(o, o->out[0]->name, NPU_F32, 0, NULL, &inputs[1], &data);
 
 	if (error)

@@ -94,7 +94,7 @@ static int bind_constant(struct onnx *o, const struct onnx_value *value,
 	const struct npu_tensor *found = onnx_constant(o, value);
 	struct npu_tensor source = *found;
 	u32 *tensor = &bound->tensor[ONNX_PLAIN];
-	void *data;
+	void *data = NULL;
 	u64 i;
 	int error;
 
@@ -250,7 +250,7 @@ static int quantise_constant(struct onnx *o, const struct npu_quant *quant)
 {
 	struct npu_tensor source = *onnx_constant(o, o->in[0]);
 	u64 inner = 1, i;
-	void *data;
+	void *data = NULL;
 	u32 d;
 	int error = onnx_define_constant(o, NPU_I8, source.rank, source.dim, &data);
 

@@ -222,7 +222,7 @@ static int concat_integers(struct onnx *o, u32 total)
 {
 	u32 i, j, count, at = 0;
 	s64 values[64];
-	void *data;
+	void *data = NULL;
 	int error = onnx_define_constant(o, o->in[0]->dtype, 1, &total, &data);
 
 	for (i = 0; !error && i < o->in_count; i++) {
@@ -320,7 +320,7 @@ static int cut_integers(struct onnx *o, const struct onnx_cut *cut)
 {
 	u32 total = (u32)cut->count, count, i;
 	s64 values[64];
-	void *data;
+	void *data = NULL;
 	int error = onnx_integers(o, 0, values, ARRAY_SIZE(values), &count);
 
 	if (!error)
@@ -530,7 +530,7 @@ int onnx_read_shape(struct onnx *o)
 {
 	const struct onnx_value *in = o->in[0];
 	u32 i;
-	void *data;
+	void *data = NULL;
 	int error;
 
 	if (onnx_attribute(o, "start") || onnx_attribute(o, "end"))
@@ -551,7 +551,7 @@ int onnx_read_constant(struct onnx *o)
 	const void *from = NULL;
 	enum npu_dtype dtype = list || one ? NPU_I64 : NPU_F32;
 	u32 rank = list || numbers ? 1 : 0, dim = 1;
-	void *data;
+	void *data = NULL;
 	int error;
 
 	if (value && value->t)
@@ -584,7 +584,7 @@ int onnx_read_constant_of_shape(struct onnx *o)
 	s64 wanted[NPU_MAX_RANK];
 	u32 dim[NPU_MAX_RANK], rank, i;
 	u64 bytes, at;
-	void *data;
+	void *data = NULL;
 	int error = onnx_integers(o, 0, wanted, NPU_MAX_RANK, &rank);
 
 	if (!error && value && value->t) {
@@ -622,7 +622,7 @@ int onnx_read_cast(struct onnx *o)
 	const struct onnx_value *in = o->in[0];
 	s64 values[64];
 	u32 count, i;
-	void *data;
+	void *data = NULL;
 	int error;
 
 	if (dtype == (int)in->dtype)
@@ -647,7 +647,7 @@ static int gather_integers(struct onnx *o)
 	const struct onnx_value *indices = o->in[1];
 	s64 values[64], index[64];
 	u32 count, taken, i;
-	void *data;
+	void *data = NULL;
 	int error = onnx_integers(o, 0, values, ARRAY_SIZE(values), &count);
 
 	if (!error)

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 /* What files may describe without containing it: fills, and data in other files. */
-#define MAX_EXPANDED ((u64)1 << 30)
+u64 onnx_max_expanded = (u64)1 << 30;
 
 int onnx_dtype(s32 type)
 {
@@ -22,7 +22,7 @@ int onnx_dtype(s32 type)
 int onnx_expand(struct onnx *o, u64 bytes)
 {
 	o->expanded += bytes;
-	if (bytes > MAX_EXPANDED || o->expanded > MAX_EXPANDED)
+	if (bytes > onnx_max_expanded || o->expanded > onnx_max_expanded)
 		return onnx_fail(o, -ENOTSUP,
 				 "more than 1 GiB of constants that are not in the file");
 	o->graph->arena.limit += bytes + 64;
@@ -260,7 +260,7 @@ int onnx_read_tensor(struct onnx *o, const Onnx__TensorProto *proto, struct onnx
 	u32 *tensor = &value->tensor[ONNX_PLAIN];
 	u64 elements;
 	const u8 *raw = NULL;
-	void *data;
+	void *data = NULL;
 	int error;
 
 	if (value->known)

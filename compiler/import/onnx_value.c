@@ -179,7 +179,7 @@ int onnx_permute(struct onnx *o, u32 from, const u32 *order, u32 *to)
 	struct npu_tensor source = *onnx_tensor(o, from);
 	u32 dim[NPU_MAX_RANK], i;
 	struct npu_op *op;
-	void *data;
+	void *data = NULL;
 	int error;
 
 	for (i = 0; i < source.rank; i++)
@@ -225,7 +225,7 @@ static int dequantise_constant(struct onnx *o, struct onnx_value *value)
 {
 	struct npu_tensor q = *onnx_constant(o, value->quantised);
 	u64 elements = npu_tensor_elements(&q), inner = 1, i;
-	void *data;
+	void *data = NULL;
 	u32 d;
 	int error = onnx_add_constant(o, value->name, NPU_F32, q.rank, q.dim,
 				      &value->tensor[ONNX_PLAIN], &data);
