@@ -21,7 +21,8 @@
 
 static const char help[] =
 	"usage: npuc MODEL [-o OUT.npu] [OPTION]...\n"
-	"Compile a TensorFlow Lite model for an NPU and plan it for a budget of on-chip memory.\n"
+	"Compile a TensorFlow Lite or ONNX model for an NPU and plan it for a budget of on-chip\n"
+	"memory.\n"
 	"MODEL may also be a compiled file, or a list of layers (.tsv) for planning alone.\n"
 	"\n"
 	"  -o, --output FILE         write the compiled program\n"

@@ -223,6 +223,31 @@ void onnx_attribute_text(struct onnx_writer *w, const char *name, const char *te
 	attribute->s = (ProtobufCBinaryData){ strlen(text), (u8 *)copy(w, text) };
 }
 
+void onnx_qdq_conv(struct onnx_writer *w, s32 type, bool per_channel)
+{
+	static const u8 zero_u8[] = { 130 };
+	static const s8 zero_s8[] = { 2 };
+	static const s32 bias[] = { 10, 20, 30 };
+	const void *zero = type == ONNX__TENSOR_PROTO__DATA_TYPE__UINT8 ? (const void *)zero_u8
+									: zero_s8;
+	const float scales[] = { 0.5f, 0.25f, 0.125f };
+
+	onnx_begin(w, 13);
+	onnx_input(w, "x", ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT, "1,2,4,4");
+	onnx_scalar(w, "s", 0.5f);
+	onnx_raw(w, "z", type, 1, "", zero);
+	onnx_raw(w, "wq", ONNX__TENSOR_PROTO__DATA_TYPE__INT8, 1, "3,2,1,1", NULL);
+	onnx_floats(w, "ws", per_channel ? "3" : "", scales);
+	onnx_raw(w, "bq", ONNX__TENSOR_PROTO__DATA_TYPE__INT32, 4, "3", bias);
+	onnx_floats(w, "bs", "", (const float[]){ 0.25f });
+	onnx_node(w, "QuantizeLinear", "x,s,z", "xq");
+	onnx_node(w, "DequantizeLinear", "xq,s,z", "xd");
+	onnx_node(w, "DequantizeLinear", "wq,ws", "wd");
+	onnx_attribute_int(w, "axis", 0);
+	onnx_node(w, "DequantizeLinear", "bq,bs", "bd");
+	onnx_node(w, "Conv", "xd,wd,bd", "y");
+}
+
 u8 *onnx_end(struct onnx_writer *w, size_t *bytes)
 {
 	u8 *data;

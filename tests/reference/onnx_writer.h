@@ -50,6 +50,11 @@ Onnx__AttributeProto *onnx_attribute_ints(struct onnx_writer *w, const char *nam
 					  const char *values);
 void onnx_attribute_int(struct onnx_writer *w, const char *name, s64 value);
 void onnx_attribute_text(struct onnx_writer *w, const char *name, const char *text);
+/*
+ * A whole model but for what is behind a convolution of integers in QuantizeLinear and
+ * DequantizeLinear: it computes "y"; "s" and "z" are a scale and a zero point of INT8 or UINT8.
+ */
+void onnx_qdq_conv(struct onnx_writer *w, s32 type, bool per_channel);
 /* The file, which the caller frees. */
 u8 *onnx_end(struct onnx_writer *w, size_t *bytes);
 

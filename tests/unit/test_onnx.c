@@ -18,7 +18,6 @@
 #define FLOAT ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT
 #define UINT8 ONNX__TENSOR_PROTO__DATA_TYPE__UINT8
 #define INT8 ONNX__TENSOR_PROTO__DATA_TYPE__INT8
-#define INT32 ONNX__TENSOR_PROTO__DATA_TYPE__INT32
 
 static struct npu_graph *graph;
 static struct npu_diag diag;
@@ -186,30 +185,6 @@ static void test_folding_alias(void **state)
 	assert_int_equal(count_kind(NPU_OP_ADD), 1);
 }
 
-static void begin_qdq(struct onnx_writer *w, s32 type, bool per_channel)
-{
-	static const u8 zero_u8[] = { 130 };
-	static const s8 zero_s8[] = { 2 };
-	static const s32 bias[] = { 10, 20, 30 };
-	const void *zero = type == UINT8 ? (const void *)zero_u8 : zero_s8;
-	const float scales[] = { 0.5f, 0.25f, 0.125f };
-
-	onnx_begin(w, 13);
-	onnx_input(w, "x", FLOAT, "1,2,4,4");
-	onnx_scalar(w, "s", 0.5f);
-	onnx_raw(w, "z", type, 1, "", zero);
-	onnx_raw(w, "wq", INT8, 1, "3,2,1,1", NULL);
-	onnx_floats(w, "ws", per_channel ? "3" : "", scales);
-	onnx_raw(w, "bq", INT32, 4, "3", bias);
-	onnx_floats(w, "bs", "", (const float[]){ 0.25f });
-	onnx_node(w, "QuantizeLinear", "x,s,z", "xq");
-	onnx_node(w, "DequantizeLinear", "xq,s,z", "xd");
-	onnx_node(w, "DequantizeLinear", "wq,ws", "wd");
-	onnx_attribute_int(w, "axis", 0);
-	onnx_node(w, "DequantizeLinear", "bq,bs", "bd");
-	onnx_node(w, "Conv", "xd,wd,bd", "y");
-}
-
 /* Q, DQ, Conv, Relu, Q, DQ: one integer convolution. */
 static void test_qdq(void **state)
 {
@@ -224,7 +199,7 @@ static void test_qdq(void **state)
 		const struct npu_op *op;
 		struct onnx_writer w;
 
-		begin_qdq(&w, forms[i].type, forms[i].per_channel);
+		onnx_qdq_conv(&w, forms[i].type, forms[i].per_channel);
 		onnx_node(&w, "Relu", "y", "r");
 		onnx_node(&w, "QuantizeLinear", "r,s,z", "yq");
 		onnx_node(&w, "DequantizeLinear", "yq,s,z", "out");
@@ -254,7 +229,7 @@ static void test_half_quantised(void **state)
 {
 	struct onnx_writer w;
 
-	begin_qdq(&w, UINT8, false);
+	onnx_qdq_conv(&w, UINT8, false);
 	onnx_output(&w, "y");
 	good(&w);
 	assert_int_equal(npu_op_output(graph, op_of(NPU_OP_CONV))->dtype, NPU_F32);
@@ -402,7 +377,7 @@ static void test_truncated(void **state)
 	size_t bytes, i;
 	u8 *data;
 
-	begin_qdq(&w, UINT8, true);
+	onnx_qdq_conv(&w, UINT8, true);
 	onnx_node(&w, "QuantizeLinear", "y,s,z", "yq");
 	onnx_output(&w, "yq");
 	data = onnx_end(&w, &bytes);
