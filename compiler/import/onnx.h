@@ -211,6 +211,7 @@ int onnx_read_qlinear_unary(struct onnx *o);
 /* ---- onnx_conv.c ---- */
 
 int onnx_read_conv(struct onnx *o);
+int onnx_read_conv_transpose(struct onnx *o);
 int onnx_read_gemm(struct onnx *o);
 int onnx_read_matmul(struct onnx *o);
 int onnx_read_batch_norm(struct onnx *o);
@@ -220,6 +221,8 @@ bool onnx_fold_scale(struct onnx *o, const struct onnx_value *value, const float
 
 /* ---- onnx_pool.c ---- */
 
+/* Attribute @name of exactly @want values, each @other where it is missing. */
+int onnx_pair(struct onnx *o, const char *name, s64 least, s64 *values, u32 want, s64 other);
 int onnx_read_pool(struct onnx *o);
 int onnx_read_global_pool(struct onnx *o);
 int onnx_read_reduce(struct onnx *o);
@@ -253,6 +256,7 @@ int onnx_read_resize(struct onnx *o);
 int onnx_read_shape(struct onnx *o);
 int onnx_read_constant(struct onnx *o);
 int onnx_read_constant_of_shape(struct onnx *o);
+int onnx_read_pad(struct onnx *o);
 int onnx_read_cast(struct onnx *o);
 int onnx_read_gather(struct onnx *o);
 

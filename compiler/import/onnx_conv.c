@@ -126,6 +126,87 @@ int onnx_read_conv(struct onnx *o)
 	return 0;
 }
 
+static int transposed_size(struct onnx *o, u32 size, u32 kernel, s64 stride, s64 dilation,
+			   s64 padding, s64 extra, u32 *result)
+{
+	s64 out = (size - 1) * stride + (s64)npu_dilated(kernel, (u32)dilation) + extra - padding;
+
+	if (out < 1 || out > INT32_MAX || extra >= stride)
+		return onnx_fail(o, -EINVAL, "%u elements become %lld", size, (long long)out);
+	*result = (u32)out;
+	return 0;
+}
+
+/* Stride, dilation and padding; the size of the result follows. */
+static int transposed_window(struct onnx *o, struct npu_window *w, const u32 *in, u32 *out)
+{
+	s64 stride[2], dilation[2], pad[4], extra[2];
+	int error = onnx_pair(o, "strides", 1, stride, 2, 1);
+
+	if (onnx_attribute(o, "output_shape") || !onnx_text_is(o, "auto_pad", "NOTSET", true))
+		return onnx_fail(o, -ENOTSUP, "output_shape and auto_pad");
+	if (!error)
+		error = onnx_pair(o, "dilations", 1, dilation, 2, 1);
+	if (!error)
+		error = onnx_pair(o, "pads", 0, pad, 4, 0);
+	if (!error && (dilation[0] != 1 || dilation[1] != 1))
+		error = onnx_fail(o, -ENOTSUP, "a transposed convolution with dilation");
+	if (!error)
+		error = onnx_pair(o, "output_padding", 0, extra, 2, 0);
+	if (!error)
+		error = transposed_size(o, in[2], w->r, stride[0], dilation[0], pad[0] + pad[2],
+					extra[0], &out[2]);
+	if (!error)
+		error = transposed_size(o, in[3], w->s, stride[1], dilation[1], pad[1] + pad[3],
+					extra[1], &out[3]);
+	if (error)
+		return error;
+	w->stride_y = (u32)stride[0];
+	w->stride_x = (u32)stride[1];
+	w->dilation_y = (u32)dilation[0];
+	w->dilation_x = (u32)dilation[1];
+	w->pad_top = (u32)pad[0];
+	w->pad_left = (u32)pad[1];
+	w->pad_bottom = (u32)pad[2];
+	w->pad_right = (u32)pad[3];
+	return 0;
+}
+
+/* Weights are [C][K][R][S]. */
+int onnx_read_conv_transpose(struct onnx *o)
+{
+	static const u32 order[] = { 1, 2, 3, 0 };
+	u32 inputs[3], out, dim[4], count = 2;
+	struct npu_window window;
+	struct npu_tensor x, w;
+	struct npu_op *op;
+	int error = onnx_operand(o, 0, ONNX_IMAGE, &inputs[0]);
+
+	if (!error)
+		error = make_weights(o, 4, order, &inputs[1]);
+	if (error)
+		return error;
+	if (onnx_int(o, "group", 1) != 1)
+		return onnx_fail(o, -ENOTSUP, "groups of a transposed convolution");
+	x = *onnx_tensor(o, inputs[0]);
+	w = *onnx_tensor(o, inputs[1]);
+	window = (struct npu_window){ .r = w.dim[1], .s = w.dim[2] };
+	error = transposed_window(o, &window, o->in[0]->dim, dim);
+	if (!error && o->in_count > 2 && o->in[2])
+		error = make_bias(o, 2, &x, &w, 1, &inputs[count++]);
+	dim[0] = x.dim[0];
+	dim[1] = w.dim[0];
+	if (!error)
+		error = onnx_result(o, 0, ONNX_IMAGE, 4, dim, &out);
+	if (error)
+		return error;
+	op = onnx_add_op(o, NPU_OP_TRANSPOSE_CONV, inputs, count, out);
+	if (!op)
+		return -ENOMEM;
+	op->window = window;
+	return 0;
+}
+
 /* x [rows][C] by weights [K][C]. */
 static int add_product(struct onnx *o, bool weights_are_kc, float alpha, float beta, s32 bias)
 {

@@ -10,7 +10,7 @@ struct span {
 	s64 before, after; /* padding */
 };
 
-static int read_pair(struct onnx *o, const char *name, s64 least, s64 *values, u32 want, s64 other)
+int onnx_pair(struct onnx *o, const char *name, s64 least, s64 *values, u32 want, s64 other)
 {
 	u32 count, i;
 	int error = onnx_ints(o, name, values, want, &count);
@@ -66,14 +66,14 @@ int onnx_read_window(struct onnx *o, u32 h, u32 w, struct npu_window *window, u3
 	bool ceil_mode = onnx_int(o, "ceil_mode", 0);
 	struct span span[2];
 	u32 i;
-	int error = read_pair(o, "strides", 1, stride, 2, 1);
+	int error = onnx_pair(o, "strides", 1, stride, 2, 1);
 
 	if (!error)
-		error = read_pair(o, "dilations", 1, dilation, 2, 1);
+		error = onnx_pair(o, "dilations", 1, dilation, 2, 1);
 	if (!error)
-		error = read_pair(o, "pads", 0, pad, 4, 0);
+		error = onnx_pair(o, "pads", 0, pad, 4, 0);
 	if (!error)
-		error = read_pair(o, "kernel_shape", 1, kernel, 2, window->r);
+		error = onnx_pair(o, "kernel_shape", 1, kernel, 2, window->r);
 	if (error)
 		return error;
 	if (onnx_attribute(o, "kernel_shape") && (kernel[0] != window->r || kernel[1] != window->s))
@@ -105,6 +105,35 @@ int onnx_read_window(struct onnx *o, u32 h, u32 w, struct npu_window *window, u3
 	return 0;
 }
 
+static int pad_image(struct onnx *o, struct npu_window *w, u32 *image)
+{
+	struct npu_tensor source = *onnx_tensor(o, *image);
+	const u32 before[] = { 0, w->pad_top, w->pad_left, 0 };
+	const u32 after[] = { 0, w->pad_bottom, w->pad_right, 0 };
+	u32 dim[4], out, i;
+	struct npu_op *op;
+	int error;
+
+	if (!w->pad_top && !w->pad_left && !w->pad_bottom && !w->pad_right)
+		return 0;
+	for (i = 0; i < 4; i++)
+		dim[i] = source.dim[i] + before[i] + after[i];
+	error = onnx_add_tensor(o, source.name, source.dtype, 4, dim, &out);
+	if (error)
+		return error;
+	o->graph->tensor[out].quant = source.quant;
+	op = onnx_add_op(o, NPU_OP_PAD, image, 1, out);
+	if (!op)
+		return -ENOMEM;
+	for (i = 0; i < 4; i++) {
+		op->begin[i] = (s32)before[i];
+		op->end[i] = (s32)after[i];
+	}
+	w->pad_top = w->pad_left = w->pad_bottom = w->pad_right = 0;
+	*image = out;
+	return 0;
+}
+
 int onnx_read_pool(struct onnx *o)
 {
 	struct npu_window window = { 0 };
@@ -114,7 +143,7 @@ int onnx_read_pool(struct onnx *o)
 	int error = onnx_operand(o, 0, ONNX_IMAGE, &in);
 
 	if (!error)
-		error = read_pair(o, "kernel_shape", 1, kernel, 2, 0);
+		error = onnx_pair(o, "kernel_shape", 1, kernel, 2, 0);
 	if (error)
 		return error;
 	window.r = (u32)kernel[0];
@@ -123,14 +152,15 @@ int onnx_read_pool(struct onnx *o)
 	error = onnx_read_window(o, dim[2], dim[3], &window, &dim[2], &dim[3]);
 	if (error)
 		return error;
-	if (onnx_int(o, "count_include_pad", 0) &&
-	    (window.pad_top || window.pad_left || window.pad_bottom || window.pad_right))
-		return onnx_fail(o, -ENOTSUP, "an average that counts padding");
 	if (window.dilation_y != 1 || window.dilation_x != 1)
 		return onnx_fail(o, -ENOTSUP, "pooling with dilation");
 	if (o->row->kind == NPU_OP_AVERAGE_POOL && onnx_int(o, "ceil_mode", 0))
 		return onnx_fail(o, -ENOTSUP, "an average with ceil_mode");
-	error = onnx_result(o, 0, ONNX_IMAGE, 4, dim, &out);
+	/* The graph's average leaves padding out: where it counts it becomes a part of the image. */
+	if (onnx_int(o, "count_include_pad", 0))
+		error = pad_image(o, &window, &in);
+	if (!error)
+		error = onnx_result(o, 0, ONNX_IMAGE, 4, dim, &out);
 	if (error)
 		return error;
 	op = onnx_add_op(o, o->row->kind, &in, 1, out);

@@ -383,15 +383,20 @@ static int find_activation(struct onnx *o, const Onnx__NodeProto *node,
 	return 0;
 }
 
-static bool has_bias(enum npu_op_kind kind)
+static bool is_product(enum npu_op_kind kind)
 {
 	return kind == NPU_OP_CONV || kind == NPU_OP_FULLY_CONNECTED;
+}
+
+static bool may_have_bias(enum npu_op_kind kind)
+{
+	return is_product(kind) || kind == NPU_OP_TRANSPOSE_CONV;
 }
 
 /* Operators of the graph that may have a clamp behind them. */
 static bool takes_activation(enum npu_op_kind kind)
 {
-	return has_bias(kind) || kind == NPU_OP_ADD || kind == NPU_OP_SUB || kind == NPU_OP_MUL;
+	return is_product(kind) || kind == NPU_OP_ADD || kind == NPU_OP_SUB || kind == NPU_OP_MUL;
 }
 
 /* Whether each input with a value is a view of a quantised one; a bias may be any constant. */
@@ -404,7 +409,7 @@ static bool reads_views(const struct onnx *o)
 
 		if (!value || !(o->row->values >> min(i, 31u) & 1) || value->quantised)
 			continue;
-		if (i != 2 || !has_bias(o->row->kind) || !onnx_constant(o, value))
+		if (i != 2 || !may_have_bias(o->row->kind) || !onnx_constant(o, value))
 			return false;
 	}
 	return true;

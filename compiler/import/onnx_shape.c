@@ -615,6 +615,72 @@ int onnx_read_constant_of_shape(struct onnx *o)
 	return error;
 }
 
+/* What the padding consists of; nothing given is zero, or the zero point. */
+static int pad_value(struct onnx *o, u32 *inputs, u32 *count)
+{
+	const struct npu_tensor *t = NULL;
+	float number = onnx_float(o, "value", 0);
+	void *data = NULL;
+	int error;
+
+	if (o->in_count > 2 && o->in[2] && !o->in[2]->empty) {
+		t = onnx_constant(o, o->in[2]);
+		if (!t || t->dtype != NPU_F32 || npu_tensor_elements(t) != 1)
+			return onnx_fail(o, -ENOTSUP, "the value must be a constant of float32");
+		number = *(const float *)t->data;
+	}
+	if (number == 0)
+		return 0;
+	if (o->quantised || onnx_tensor(o, inputs[0])->dtype != NPU_F32)
+		return onnx_fail(o, -ENOTSUP, "quantised padding with %g", (double)number);
+	error = onnx_add_constant(o, "padding", NPU_F32, 0, NULL, &inputs[(*count)++], &data);
+	if (!error)
+		*(float *)data = number;
+	return error;
+}
+
+int onnx_read_pad(struct onnx *o)
+{
+	enum onnx_layout layout = onnx_layout_of(o);
+	const struct onnx_value *in = o->in[0];
+	u32 inputs[2], dim[NPU_MAX_RANK], count, operands = 1, out, d;
+	s64 pads[2 * NPU_MAX_RANK];
+	struct npu_op *op;
+	int error = onnx_parameter(o, "pads", 1, pads, ARRAY_SIZE(pads), &count);
+
+	if (!error && count != 2 * in->rank)
+		error = onnx_fail(o, -EINVAL, "%u paddings for %u dimensions", count, in->rank);
+	if (!error && !onnx_text_is(o, "mode", "constant", true))
+		error = onnx_fail(o, -ENOTSUP, "padding with anything but a constant");
+	if (!error && o->in_count > 3 && o->in[3])
+		error = onnx_fail(o, -ENOTSUP, "padding of chosen axes");
+	for (d = 0; !error && d < in->rank; d++) {
+		s64 before = pads[d], after = pads[d + in->rank];
+
+		if (before < 0 || after < 0 || before > INT32_MAX || after > INT32_MAX ||
+		    in->dim[d] + before + after > INT32_MAX)
+			return onnx_fail(o, -ENOTSUP, "padding of %lld and %lld", (long long)before,
+					 (long long)after);
+		dim[d] = (u32)(in->dim[d] + before + after);
+	}
+	if (!error)
+		error = onnx_operand(o, 0, layout, &inputs[0]);
+	if (!error)
+		error = pad_value(o, inputs, &operands);
+	if (!error)
+		error = onnx_result(o, 0, layout, in->rank, dim, &out);
+	if (error)
+		return error;
+	op = onnx_add_op(o, NPU_OP_PAD, inputs, operands, out);
+	if (!op)
+		return -ENOMEM;
+	for (d = 0; d < in->rank; d++) {
+		op->begin[graph_axis(layout, d)] = (s32)pads[d];
+		op->end[graph_axis(layout, d)] = (s32)pads[d + in->rank];
+	}
+	return 0;
+}
+
 int onnx_read_cast(struct onnx *o)
 {
 	s64 to = onnx_int(o, "to", 0);
