@@ -3,6 +3,7 @@
  * Imports and runs a model of each operator of ONNX in the reference; with a directory as argument it
  * writes the models there instead (the fuzzer's corpus: tests/fuzz/corpus/onnx).
  */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -101,11 +102,26 @@ static const struct operand operands[] = {
 	{ "axes", "", 0, "1,2" },
 };
 
+static bool is_there(const struct onnx_writer *w, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < w->graph.n_initializer; i++)
+		if (!strcmp(w->tensor[i]->name, name))
+			return true;
+	for (i = 0; i < w->graph.n_input; i++)
+		if (!strcmp(w->input[i]->name, name))
+			return true;
+	return false;
+}
+
 static void add_operand(struct onnx_writer *w, const char *name)
 {
 	static const float positive[] = { 1, 2, 3, 4 }, scales[] = { 1, 1, 2, 2 };
 	u32 i;
 
+	if (is_there(w, name))
+		return;
 	if (!strcmp(name, "z8"))
 		onnx_raw(w, name, UINT8, 1, "", "\x80");
 	else if (!strcmp(name, "w8"))
@@ -126,16 +142,6 @@ static void add_operand(struct onnx_writer *w, const char *name)
 		else
 			onnx_floats(w, name, o->dims, *name == 'v' ? positive : NULL);
 	}
-}
-
-static bool seen_before(char **names, u32 i)
-{
-	u32 j;
-
-	for (j = 0; j < i; j++)
-		if (!strcmp(names[i], names[j]))
-			return true;
-	return false;
 }
 
 static void add_attributes(struct onnx_writer *w, const char *list)
@@ -159,37 +165,145 @@ static void add_attributes(struct onnx_writer *w, const char *list)
 	free(all);
 }
 
-static u8 *write_sample(const struct sample *sample, size_t *bytes)
+/* Behind QuantizeLinear and DequantizeLinear in units of 1 / @units: @name/q. */
+static void quantise(struct onnx_writer *w, const char *from, const char *to, float units)
 {
+	char scale[40], stored[40], inputs[120];
+
+	snprintf(scale, sizeof(scale), "%s/s", from);
+	snprintf(stored, sizeof(stored), "%s/i", from);
+	onnx_scalar(w, scale, 1 / units);
+	snprintf(inputs, sizeof(inputs), "%s,%s,zero", from, scale);
+	onnx_node(w, "QuantizeLinear", inputs, stored);
+	snprintf(inputs, sizeof(inputs), "%s,%s,zero", stored, scale);
+	onnx_node(w, "DequantizeLinear", inputs, to);
+}
+
+static bool is_float_input(const char *name)
+{
+	return !strcmp(name, "x") || !strcmp(name, "x2") || !strcmp(name, "row");
+}
+
+#define IN_UNITS 64
+#define OUT_UNITS 32
+
+static u8 *write_sample(const struct sample *sample, bool quantised, size_t *bytes)
+{
+	char inputs[200] = "", *names = strdup(sample->inputs), *rest = names, *name;
 	struct onnx_writer w;
-	Onnx__NodeProto *node;
 	u32 i;
 
 	onnx_begin(&w, sample->opset);
-	node = onnx_node(&w, sample->type, sample->inputs, sample->outputs);
+	if (quantised)
+		onnx_raw(&w, "zero", ONNX__TENSOR_PROTO__DATA_TYPE__INT8, 1, "", "");
+	while ((name = strsep(&rest, ","))) {
+		bool view = quantised && is_float_input(name);
+		char to[40];
+
+		snprintf(to, sizeof(to), view ? "%s/q" : "%s", name);
+		add_operand(&w, name);
+		if (view)
+			quantise(&w, name, to, IN_UNITS);
+		snprintf(inputs + strlen(inputs), sizeof(inputs) - strlen(inputs), "%s%s",
+			 name == names ? "" : ",", to);
+	}
+	free(names);
+	onnx_node(&w, sample->type, inputs, quantised ? "r" : sample->outputs);
 	add_attributes(&w, sample->attributes);
-	for (i = 0; i < node->n_input; i++)
-		if (!seen_before(node->input, i))
-			add_operand(&w, node->input[i]);
-	for (i = 0; i < node->n_output; i++)
-		onnx_output(&w, node->output[i]);
+	if (quantised)
+		quantise(&w, "r", "y", OUT_UNITS);
+	for (i = 0; i < (strchr(sample->outputs, ',') ? 2 : 1); i++)
+		onnx_output(&w, i ? "z" : "y");
 	return onnx_end(&w, bytes);
 }
 
-static void try_sample(const struct sample *sample, const u8 *data, size_t bytes)
+struct result {
+	struct npu_graph *graph;
+	struct npu_reference *reference;
+};
+
+static bool run(const struct sample *sample, bool quantised, struct result *result)
 {
-	struct npu_reference *reference = NULL;
-	struct npu_graph *graph = NULL;
 	struct npu_diag diag = { "" };
-	int error = npu_import_onnx(data, bytes, sample->name, &graph, &diag);
+	size_t bytes;
+	u8 *data = write_sample(sample, quantised, &bytes);
+	int error = npu_import_onnx(data, bytes, sample->name, &result->graph, &diag);
+	u32 i, j;
 
 	if (!error)
-		error = npu_reference_new(graph, &reference, &diag);
+		error = npu_reference_new(result->graph, &result->reference, &diag);
+	for (i = 0; !error && i < result->graph->input_count; i++) {
+		const struct npu_tensor *t = &result->graph->tensor[result->graph->input[i]];
+		float *to = npu_reference_tensor(result->reference, result->graph->input[i]);
+
+		for (j = 0; t->dtype == NPU_F32 && j < t->bytes / 4; j++)
+			to[j] = (float)((s32)((j * 37 + i * 11) % 127) - 63) / IN_UNITS;
+	}
 	if (!error)
-		error = npu_reference_run(reference, NULL, NULL, &diag);
-	tap(!error, "%s%s%s", sample->name, error ? ": " : "", diag.text);
-	npu_reference_free(reference);
-	npu_graph_free(graph);
+		error = npu_reference_run(result->reference, NULL, NULL, &diag);
+	if (error)
+		tap(false, "%s%s: %s", sample->name, quantised ? " (quantised)" : "", diag.text);
+	free(data);
+	return !error;
+}
+
+static void release(struct result *result)
+{
+	npu_reference_free(result->reference);
+	npu_graph_free(result->graph);
+}
+
+/* Whether there is nothing but inputs, and parameters that have no scale. */
+static bool can_be_quantised(const struct sample *sample)
+{
+	static const char parameters[] = ",,scales,shape,starts,ends,axes,";
+	char *names = strdup(sample->inputs), *rest = names, *name, key[40];
+	bool good = !strchr(sample->outputs, ',') && sample->opset >= 10;
+
+	while ((name = strsep(&rest, ","))) {
+		snprintf(key, sizeof(key), ",%s,", name);
+		good = good && (is_float_input(name) || strstr(parameters, key));
+	}
+	free(names);
+	return good;
+}
+
+/* The same values come out with integers inside, to one unit of the result. */
+static void try_quantised(const struct sample *sample, const struct result *real)
+{
+	struct result quantised = { NULL, NULL };
+	float most = 0;
+
+	if (run(sample, true, &quantised)) {
+		const struct npu_tensor *t = &real->graph->tensor[real->graph->output[0]];
+		const float *want = npu_reference_tensor(real->reference, real->graph->output[0]);
+		const float *have =
+			npu_reference_tensor(quantised.reference, quantised.graph->output[0]);
+		u32 i;
+
+		for (i = 0; i < t->bytes / 4; i++) {
+			float clamped =
+				fmaxf(fminf(want[i], 127.0f / OUT_UNITS), -128.0f / OUT_UNITS);
+
+			most = fmaxf(most, fabsf(clamped - have[i]) * OUT_UNITS);
+		}
+		tap(t->bytes == quantised.graph->tensor[quantised.graph->output[0]].bytes &&
+			    most <= 1.01f,
+		    "%s (quantised): %.2f units from float32", sample->name, (double)most);
+	}
+	release(&quantised);
+}
+
+static void try_sample(const struct sample *sample)
+{
+	struct result real = { NULL, NULL };
+
+	if (run(sample, false, &real)) {
+		tap(true, "%s", sample->name);
+		if (can_be_quantised(sample))
+			try_quantised(sample, &real);
+	}
+	release(&real);
 }
 
 static void write_file(const char *directory, const char *name, const u8 *data, size_t bytes)
@@ -212,12 +326,14 @@ int main(int argc, char **argv)
 
 	for (i = 0; i < ARRAY_SIZE(samples); i++) {
 		size_t bytes;
-		u8 *data = write_sample(&samples[i], &bytes);
+		u8 *data;
 
-		if (argc > 1)
-			write_file(argv[1], samples[i].name, data, bytes);
-		else
-			try_sample(&samples[i], data, bytes);
+		if (argc < 2) {
+			try_sample(&samples[i]);
+			continue;
+		}
+		data = write_sample(&samples[i], false, &bytes);
+		write_file(argv[1], samples[i].name, data, bytes);
 		free(data);
 	}
 	return tap_end();
