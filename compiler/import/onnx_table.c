@@ -63,6 +63,7 @@ static const struct onnx_row rows[] = {
 	{ "Split", "", 1, FIRST, ONNX_FLOAT_ONLY, NPU_OP_SLICE, NONE, onnx_read_split },
 	{ "Squeeze", "", 1, FIRST, ONNX_KEEPS_QUANT, NPU_OP_RESHAPE, NONE, onnx_read_squeeze },
 	{ "Sub", "", 2, BOTH, ONNX_ANY_QUANT, NPU_OP_SUB, NONE, onnx_read_binary },
+	{ "Sum", "", 2, BOTH, ONNX_ANY_QUANT, NPU_OP_ADD, NONE, onnx_read_binary },
 	{ "Tanh", "", 1, FIRST, ONNX_ANY_QUANT, NPU_OP_TANH, NONE, onnx_read_unary },
 	{ "Transpose", "", 1, FIRST, ONNX_KEEPS_QUANT, NPU_OP_TRANSPOSE, NONE,
 	  onnx_read_transpose },

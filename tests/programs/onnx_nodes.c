@@ -48,7 +48,8 @@ struct test {
 	const char *name;
 	Onnx__ModelProto *model;
 	Onnx__TensorProto *in[MAX_ENDS], *out[MAX_ENDS];
-	u32 in_count, out_count;
+	Onnx__TensorProto *spare[MAX_ENDS]; /* inputs that the model does not have */
+	u32 in_count, out_count, spare_count;
 	struct npu_graph *graph;
 	struct npu_diag diag;
 };
@@ -82,6 +83,9 @@ static void make_constant(struct test *test)
 	Onnx__GraphProto *graph = test->model->graph;
 	size_t i, first = graph->n_initializer;
 
+	if (!test->in_count)
+		return;
+
 	graph->initializer =
 		realloc(graph->initializer, (first + MAX_ENDS) * sizeof(*graph->initializer));
 	for (i = 1; i < test->in_count && i < graph->n_input; i++) {
@@ -89,6 +93,8 @@ static void make_constant(struct test *test)
 		test->in[i]->name = strdup(graph->input[i]->name);
 		graph->initializer[graph->n_initializer++] = test->in[i];
 	}
+	for (; i < test->in_count; i++)
+		test->spare[test->spare_count++] = test->in[i];
 	test->in_count = 1;
 }
 
@@ -269,6 +275,20 @@ static void compare(struct test *test)
 	npu_reference_free(reference);
 }
 
+/* Inputs that became constants belong to the model. */
+static void free_test(struct test *test)
+{
+	u32 i;
+
+	for (i = 0; i < test->in_count; i++)
+		onnx__tensor_proto__free_unpacked(test->in[i], NULL);
+	for (i = 0; i < test->out_count; i++)
+		onnx__tensor_proto__free_unpacked(test->out[i], NULL);
+	for (i = 0; i < test->spare_count; i++)
+		onnx__tensor_proto__free_unpacked(test->spare[i], NULL);
+	onnx__model_proto__free_unpacked(test->model, NULL);
+}
+
 static void run(const char *directory, const char *name)
 {
 	struct test test = { .name = name };
@@ -297,6 +317,7 @@ static void run(const char *directory, const char *name)
 			tap(false, "%s: refused with a reason", name);
 	}
 	npu_graph_free(test.graph);
+	free_test(&test);
 }
 
 static void run_all(const char *directory)
