@@ -97,7 +97,7 @@ printf 'two\tconv\t64\t56\t56\t64\t3\n' >>"$tmp/layers.tsv"
 refuses 'a layer list with a short row' 'layers.tsv.*3' "$npuc" "$tmp/layers.tsv" --plan-only
 
 exits 0 'compiles a quantised ONNX model' "$npuc" tests/fuzz/corpus/onnx/qlinear_conv -o "$tmp/onnx.npu"
-refuses 'a float ONNX model' 'onnx/conv: operator 1 .*calibration data' "$npuc" tests/fuzz/corpus/onnx/conv -o "$tmp/no.npu"
+refuses 'a float ONNX model' 'onnx/conv: operator 1 .*--calibrate DIR' "$npuc" tests/fuzz/corpus/onnx/conv -o "$tmp/no.npu"
 head -c 300 tests/fuzz/corpus/onnx/conv >"$tmp/short.onnx"
 refuses 'a truncated ONNX model' 'short.onnx: damaged' "$npuc" "$tmp/short.onnx" -o "$tmp/no.npu"
 refuses 'a file that is not there' 'missing.tflite' "$npuc" "$tmp/missing.tflite" -o "$tmp/no.npu"
