@@ -74,18 +74,36 @@ int npu_program_load(const char *path, const struct nvdla_config *config,
 int npu_import(const void *data, size_t bytes, const char *name, struct npu_graph **graph,
 	       struct npu_diag *diag);
 
-/* A program for a graph, which becomes the program's; on failure it stays the caller's. */
-int npu_program_from_graph(struct npu_graph *graph, const struct nvdla_config *config,
-			   const struct npu_budget *budget, struct npu_program **program,
-			   struct npu_diag *diag);
-
 /* The same from memory, e.g. for fuzzers; @data must outlive the program. */
 int npu_program_load_memory(const void *data, size_t bytes, const char *name,
 			    const struct nvdla_config *config, const struct npu_budget *budget,
 			    struct npu_program **program, struct npu_diag *diag);
 
+enum npu_contents {
+	NPU_CONTENTS_UNKNOWN,
+	NPU_CONTENTS_MODEL, /* of a framework, with weights */
+	NPU_CONTENTS_COMPILED, /* compiled file of any version */
+};
+
+/* What a file is by its first bytes; a layer list, which cannot run, is unknown. */
+enum npu_contents npu_program_contents(const void *data, size_t bytes);
+
+/* npu_program_load_memory() of a copy of @data, which the program owns. */
+int npu_program_load_copy(const void *data, size_t bytes, const char *name,
+			  const struct nvdla_config *config, const struct npu_budget *budget,
+			  struct npu_program **program, struct npu_diag *diag);
+
+/* From a verified graph, which the program owns then; it is freed on an error. */
+int npu_program_compile(struct npu_graph *graph, const struct nvdla_config *config,
+			const struct npu_budget *budget, struct npu_program **program,
+			struct npu_diag *diag);
+
 /* Plans again for another budget; on failure the old plan stays. Touches no weight. */
 int npu_program_replan(struct npu_program *program, const struct npu_budget *budget,
+		       struct npu_diag *diag);
+
+/* A compiled file's contents, to be freed by the caller. */
+int npu_program_encode(const struct npu_program *program, void **data, size_t *bytes,
 		       struct npu_diag *diag);
 
 /* Writes a compiled file; a partial file is never left behind. */

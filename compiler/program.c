@@ -92,7 +92,7 @@ static bool is_onnx(const void *data, size_t bytes)
 	return bytes >= 4 && at[0] == 0x08 && at[1] > 0 && at[1] < 0x80;
 }
 
-static const struct {
+static const struct format {
 	bool (*is)(const void *data, size_t bytes);
 	int (*import)(const void *data, size_t bytes, const char *file, struct npu_graph **graph,
 		      struct npu_diag *diag);
@@ -101,18 +101,45 @@ static const struct {
 	{ is_onnx, npu_import_onnx },
 };
 
-int npu_import(const void *data, size_t bytes, const char *name, struct npu_graph **graph,
-	       struct npu_diag *diag)
+static const struct format *format_of(const void *data, size_t bytes)
 {
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(formats); i++)
 		if (formats[i].is(data, bytes))
-			return formats[i].import(data, bytes, name, graph, diag);
+			return &formats[i];
+	return NULL;
+}
+
+int npu_import(const void *data, size_t bytes, const char *name, struct npu_graph **graph,
+	       struct npu_diag *diag)
+{
+	const struct format *format = format_of(data, bytes);
+
+	if (format)
+		return format->import(data, bytes, name, graph, diag);
 	return npu_diag_set(
 		diag, -EINVAL,
 		"%s: neither a TensorFlow Lite or ONNX model nor a compiled file nor a layer list",
 		name);
+}
+
+enum npu_contents npu_program_contents(const void *data, size_t bytes)
+{
+	if (npu_file_is_compiled(data, bytes))
+		return NPU_CONTENTS_COMPILED;
+	return format_of(data, bytes) ? NPU_CONTENTS_MODEL : NPU_CONTENTS_UNKNOWN;
+}
+
+/* The network owns the graph; on an error it is freed here. */
+static int compile_graph(struct npu_graph *graph, const struct nvdla_config *config,
+			 struct npu_net **net, struct npu_diag *diag)
+{
+	int error = npu_optimise(graph, config, net, diag);
+
+	if (error)
+		npu_graph_free(graph);
+	return error;
 }
 
 static int compile_model(const void *data, size_t bytes, const char *name,
@@ -122,12 +149,7 @@ static int compile_model(const void *data, size_t bytes, const char *name,
 	struct npu_graph *graph;
 	int error = npu_import(data, bytes, name, &graph, diag);
 
-	if (error)
-		return error;
-	error = npu_optimise(graph, config, net, diag);
-	if (error)
-		npu_graph_free(graph);
-	return error;
+	return error ? error : compile_graph(graph, config, net, diag);
 }
 
 static int make_net(const void *data, size_t bytes, const char *name,
@@ -145,31 +167,6 @@ static int make_net(const void *data, size_t bytes, const char *name,
 	if (is_layer_list(data, bytes))
 		return npu_net_from_tsv(data, bytes, name, config, net, diag);
 	return compile_model(data, bytes, name, config, net, diag);
-}
-
-int npu_program_from_graph(struct npu_graph *graph, const struct nvdla_config *config,
-			   const struct npu_budget *budget, struct npu_program **result,
-			   struct npu_diag *diag)
-{
-	struct npu_program *program = calloc(1, sizeof(*program));
-	u64 start = now_ns();
-	int error;
-
-	if (!program)
-		return npu_diag_set(diag, -ENOMEM, "%s: out of memory", graph->file);
-	error = npu_optimise(graph, config, &program->net, diag);
-	if (!error) {
-		program->compile_ns = now_ns() - start;
-		error = npu_program_replan(program, budget, diag);
-	}
-	if (error) {
-		if (program->net)
-			program->net->graph = NULL; /* stays the caller's */
-		npu_program_free(program);
-		return error;
-	}
-	*result = program;
-	return 0;
 }
 
 int npu_program_load_memory(const void *data, size_t bytes, const char *name,
@@ -220,17 +217,13 @@ static int map_file(const char *path, void **data, size_t *bytes, struct npu_dia
 	return error ? npu_diag_set(diag, error, "%s: %s", path, strerror(-error)) : 0;
 }
 
-int npu_program_load(const char *path, const struct nvdla_config *config,
-		     const struct npu_budget *budget, struct npu_program **program,
-		     struct npu_diag *diag)
+/* The program owns the mapping; on an error it is unmapped here. */
+static int load_mapping(void *data, size_t bytes, const char *name,
+			const struct nvdla_config *config, const struct npu_budget *budget,
+			struct npu_program **program, struct npu_diag *diag)
 {
-	size_t bytes = 0;
-	void *data = NULL;
-	int error = map_file(path, &data, &bytes, diag);
+	int error = npu_program_load_memory(data, bytes, name, config, budget, program, diag);
 
-	if (error)
-		return error;
-	error = npu_program_load_memory(data, bytes, path, config, budget, program, diag);
 	if (error) {
 		munmap(data, bytes);
 		return error;
@@ -240,11 +233,67 @@ int npu_program_load(const char *path, const struct nvdla_config *config,
 	return 0;
 }
 
+int npu_program_load(const char *path, const struct nvdla_config *config,
+		     const struct npu_budget *budget, struct npu_program **program,
+		     struct npu_diag *diag)
+{
+	size_t bytes = 0;
+	void *data = NULL;
+	int error = map_file(path, &data, &bytes, diag);
+
+	return error ? error : load_mapping(data, bytes, path, config, budget, program, diag);
+}
+
+int npu_program_load_copy(const void *data, size_t bytes, const char *name,
+			  const struct nvdla_config *config, const struct npu_budget *budget,
+			  struct npu_program **program, struct npu_diag *diag)
+{
+	void *copy;
+
+	if (!bytes)
+		return npu_diag_set(diag, -EINVAL, "%s: empty", name);
+	copy = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (copy == MAP_FAILED)
+		return npu_diag_set(diag, -ENOMEM, "%s: out of memory", name);
+	memcpy(copy, data, bytes);
+	return load_mapping(copy, bytes, name, config, budget, program, diag);
+}
+
+int npu_program_compile(struct npu_graph *graph, const struct nvdla_config *config,
+			const struct npu_budget *budget, struct npu_program **result,
+			struct npu_diag *diag)
+{
+	struct npu_program *program = calloc(1, sizeof(*program));
+	u64 start = now_ns();
+	int error;
+
+	if (!program) {
+		npu_graph_free(graph);
+		return npu_diag_set(diag, -ENOMEM, "out of memory");
+	}
+	error = compile_graph(graph, config, &program->net, diag);
+	program->compile_ns = now_ns() - start;
+	if (!error)
+		error = npu_program_replan(program, budget, diag);
+	if (error) {
+		npu_program_free(program);
+		return error;
+	}
+	*result = program;
+	return 0;
+}
+
+int npu_program_encode(const struct npu_program *program, void **data, size_t *bytes,
+		       struct npu_diag *diag)
+{
+	return npu_file_encode(program->net, &program->plan->budget, data, bytes, diag);
+}
+
 int npu_program_save(const struct npu_program *program, const char *path, struct npu_diag *diag)
 {
 	size_t bytes;
 	void *data;
-	int error = npu_file_encode(program->net, &program->plan->budget, &data, &bytes, diag);
+	int error = npu_program_encode(program, &data, &bytes, diag);
 
 	if (error)
 		return error;

@@ -115,6 +115,14 @@ int npu_reserve(struct npu_device *device, uint32_t banks)
 	return device->ops->reserve(device, banks);
 }
 
+int npu_set_priority(struct npu_device *device, enum npu_priority priority)
+{
+	if ((unsigned)priority > NPU_PRIORITY_HIGH)
+		return npu_fail(-EINVAL, "%s: there is no priority %u", device->name,
+				(unsigned)priority);
+	return device->ops->set_priority(device, priority);
+}
+
 int npu_device_set_cap(struct npu_device *device, uint32_t banks)
 {
 	return device->ops->set_cap(device, banks);

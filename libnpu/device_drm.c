@@ -195,6 +195,26 @@ static int drm_reserve(struct npu_device *device, u32 banks)
 		   : 0;
 }
 
+_Static_assert((int)NPU_PRIORITY_LOW == (int)DRM_NVDLA_PRIORITY_LOW &&
+		       (int)NPU_PRIORITY_NORMAL == (int)DRM_NVDLA_PRIORITY_NORMAL &&
+		       (int)NPU_PRIORITY_HIGH == (int)DRM_NVDLA_PRIORITY_HIGH,
+	       "enum npu_priority and enum drm_nvdla_priority differ");
+
+static int drm_set_priority(struct npu_device *device, enum npu_priority priority)
+{
+	struct drm_nvdla_context context = {
+		.op = DRM_NVDLA_CONTEXT_SET,
+		.param = DRM_NVDLA_CONTEXT_PRIORITY,
+		.value = priority,
+	};
+	int err = npu_drm_call(to_npu_drm(device), DRM_IOCTL_NVDLA_CONTEXT, &context);
+
+	if (err == -EACCES)
+		return npu_fail(err, "%s: high priority asks for CAP_SYS_NICE", device->name);
+	return err ? npu_fail(err, "%s: cannot set the priority: %s", device->name, strerror(-err))
+		   : 0;
+}
+
 static int drm_set_cap(struct npu_device *device, u32 banks)
 {
 	if (!banks || banks > device->config->banks)
@@ -299,6 +319,7 @@ static const struct npu_device_ops drm_ops = {
 	.budget = drm_budget,
 	.budget_wait = drm_budget_wait,
 	.reserve = drm_reserve,
+	.set_priority = drm_set_priority,
 	.set_cap = drm_set_cap,
 	.reservation = drm_reservation,
 	.buffer_create = drm_buffer_create,

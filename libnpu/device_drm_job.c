@@ -335,6 +335,8 @@ static int wait_job(struct npu_drm *drm, const struct drm_chain *chain, struct n
 	/* Where the device went meanwhile, its memory did too, and reads as zeros. */
 	if (result->tasks != chain->base.tasks)
 		return job_failed(drm, chain, -ENODEV, result->tasks);
+	stats->start_ns = result->start_ns;
+	stats->end_ns = result->end_ns;
 	stats->busy_ns = result->busy_ns;
 	stats->register_writes = result->register_writes;
 	return 0;

@@ -265,6 +265,11 @@ static int sim_reserve(struct npu_device *device, u32 banks)
 	return npu_sim_budget_reserve(to_sim(device)->budget, banks);
 }
 
+static int sim_set_priority(struct npu_device *device, enum npu_priority priority)
+{
+	return 0; /* a handle has a model of its own: there is nobody to go before */
+}
+
 static int sim_set_cap(struct npu_device *device, u32 banks)
 {
 	return npu_sim_budget_set_cap(to_sim(device)->budget, banks);
@@ -490,11 +495,13 @@ static int submit_locked(struct sim_device *sim, struct sim_chain *chain,
 	npusim_clear_fault(sim->sim);
 	npusim_clear_counters(sim->sim);
 	npu_record_chain(sim->recording, &chain->chain, region, base);
+	stats->start_ns = npu_now_ns();
 	start = npusim_now(sim->sim);
 	state = chain_run_start(&run, &sim->hw, &chain->chain, base, false);
 	err = run_to_end(sim, &run, state);
 	if (err)
 		return err;
+	stats->end_ns = npu_now_ns();
 	npu_record_results(sim->recording, &chain->chain, region, base);
 	fill_stats(sim, start, run.writes, stats);
 	return 0;
@@ -539,6 +546,7 @@ static const struct npu_device_ops sim_ops = {
 	.budget = sim_budget,
 	.budget_wait = sim_budget_wait,
 	.reserve = sim_reserve,
+	.set_priority = sim_set_priority,
 	.set_cap = sim_set_cap,
 	.reservation = sim_reservation,
 	.buffer_create = sim_buffer_create,

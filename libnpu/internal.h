@@ -64,6 +64,7 @@ struct npu_chain {
 struct npu_chain_stats {
 	u64 cycles;
 	u64 busy_ns;
+	u64 start_ns, end_ns;
 	u64 feature_bytes, weight_bytes, operand_bytes, output_bytes;
 	u64 register_writes;
 };
@@ -76,6 +77,7 @@ struct npu_recording;
  * @budget: read the live budget (all fields but size)
  * @budget_wait: until generation differs; -ETIMEDOUT
  * @reserve, @set_cap, @reservation: as in npu.h
+ * @set_priority: a valid one
  * @buffer_create: zeroed memory, aligned for any chain
  * @chain_create: copy, validate and own a stream; errors have their text
  * @submit: run a chain with @region bound to its regions and wait; -ENOSPC: needs more banks than
@@ -87,6 +89,7 @@ struct npu_device_ops {
 	int (*budget)(struct npu_device *device, struct npu_device_budget *budget);
 	int (*budget_wait)(struct npu_device *device, u64 generation, int timeout_ms);
 	int (*reserve)(struct npu_device *device, u32 banks);
+	int (*set_priority)(struct npu_device *device, enum npu_priority priority);
 	int (*set_cap)(struct npu_device *device, u32 banks);
 	int (*reservation)(struct npu_device *device, unsigned index, struct npu_reservation *out);
 	int (*buffer_create)(struct npu_device *device, size_t bytes, enum npu_buffer_use use,
@@ -209,6 +212,9 @@ int npu_model_check_io(const struct npu_model *model, const struct npu_input *in
 void npu_model_stop_jobs(struct npu_model *model);
 
 void npu_model_set_hook(struct npu_model *model, npu_step_hook hook, void *context);
+
+/* The graph of one operator (operator.c); to be freed by the caller.  Errors have their text. */
+int npu_operator_graph(const struct npu_operator *op, const char *name, struct npu_graph **graph);
 
 /* ---- values (value.c) ---- */
 

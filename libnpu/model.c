@@ -301,22 +301,67 @@ static int check_cpu_layers(const struct npu_model *model)
 	return err;
 }
 
-static int load_program(struct npu_model *model, const char *path)
+enum npu_file_kind npu_file_kind(const void *data, size_t bytes)
+{
+	static const enum npu_file_kind kind[] = {
+		[NPU_CONTENTS_UNKNOWN] = NPU_FILE_UNKNOWN,
+		[NPU_CONTENTS_MODEL] = NPU_FILE_MODEL,
+		[NPU_CONTENTS_COMPILED] = NPU_FILE_COMPILED,
+	};
+
+	return data ? kind[npu_program_contents(data, bytes)] : NPU_FILE_UNKNOWN;
+}
+
+/* Where a model comes from: a file, its contents in memory, or one operator. */
+struct source {
+	const char *name; /* of the file: its path */
+	const void *data; /* contents, or NULL */
+	size_t bytes;
+	const struct npu_operator *op; /* or NULL */
+};
+
+static int compile_operator(struct npu_model *model, const struct source *source,
+			    struct npu_diag *diag)
+{
+	struct npu_graph *graph;
+	int err = npu_operator_graph(source->op, source->name, &graph);
+
+	if (err) {
+		npu_diag_set(diag, err, "%s", npu_error());
+		return err;
+	}
+	return npu_program_compile(graph, model->device->config, &model->planned_for,
+				   &model->program, diag);
+}
+
+static int make_program(struct npu_model *model, const struct source *source, struct npu_diag *diag)
+{
+	const struct nvdla_config *config = model->device->config;
+
+	if (source->op)
+		return compile_operator(model, source, diag);
+	if (source->data)
+		return npu_program_load_copy(source->data, source->bytes, source->name, config,
+					     &model->planned_for, &model->program, diag);
+	return npu_program_load(source->name, config, &model->planned_for, &model->program, diag);
+}
+
+static int load_program(struct npu_model *model, const struct source *source)
 {
 	struct npu_diag diag = { "" };
 	int err = read_budget(model, &model->planned_for);
 
 	if (err)
 		return err;
-	err = npu_program_load(path, model->device->config, &model->planned_for, &model->program,
-			       &diag);
+	err = make_program(model, source, &diag);
 	if (err)
 		return npu_fail(err, "%s", diag.text[0] ? diag.text : strerror(-err));
 	if (model->program->net->config != model->device->config)
-		return npu_fail(-ENOTSUP, "%s: compiled for %s, the device is %s", path,
+		return npu_fail(-ENOTSUP, "%s: compiled for %s, the device is %s", source->name,
 				model->program->net->config->name, model->device->name);
 	if (!model->program->net->graph)
-		return npu_fail(-ENOTSUP, "%s: a topology without weights cannot run", path);
+		return npu_fail(-ENOTSUP, "%s: a topology without weights cannot run",
+				source->name);
 	return check_cpu_layers(model);
 }
 
@@ -347,17 +392,17 @@ static int set_options(struct npu_model *model, const struct npu_model_options *
 	return model->record_dir ? 0 : npu_fail(-ENOMEM, "out of memory");
 }
 
-static int init_model(struct npu_model *model, const char *path,
+static int init_model(struct npu_model *model, const struct source *source,
 		      const struct npu_model_options *options)
 {
 	int err;
 
-	model->name = base_name(path);
+	model->name = base_name(source->name);
 	if (!model->name)
 		return npu_fail(-ENOMEM, "out of memory");
 	err = set_options(model, options);
 	if (!err)
-		err = load_program(model, path);
+		err = load_program(model, source);
 	if (err || !model->device->region_bytes)
 		return err ? err : npu_model_adopt_plan(model);
 	model->region_bytes = model->device->region_bytes;
@@ -365,30 +410,73 @@ static int init_model(struct npu_model *model, const char *path,
 	return plan_pieces(model, &model->planned_for);
 }
 
-int npu_model_load(struct npu_device *device, const char *path,
-		   const struct npu_model_options *options, struct npu_model **out)
+static int new_model(struct npu_device *device, const struct source *source,
+		     const struct npu_model_options *options, struct npu_model **out)
 {
-	struct npu_model *model;
+	struct npu_model *model = calloc(1, sizeof(*model));
 	int err;
 
-	if (!device || !path || !out)
-		return npu_fail(-EINVAL, "npu_model_load: device, path and model are needed");
 	*out = NULL;
-	model = calloc(1, sizeof(*model));
 	if (!model)
-		return npu_fail(-ENOMEM, "%s: out of memory", path);
+		return npu_fail(-ENOMEM, "%s: out of memory", source->name);
 	model->device = device;
 	npu_device_get(device);
 	pthread_mutex_init(&model->lock, NULL);
 	pthread_mutex_init(&model->queue_lock, NULL);
 	pthread_cond_init(&model->wake, NULL);
-	err = init_model(model, path, options);
+	err = init_model(model, source, options);
 	if (err) {
 		npu_model_free(model);
 		return err;
 	}
 	*out = model;
 	return 0;
+}
+
+int npu_model_load(struct npu_device *device, const char *path,
+		   const struct npu_model_options *options, struct npu_model **model)
+{
+	const struct source source = { .name = path };
+
+	if (!device || !path || !model)
+		return npu_fail(-EINVAL, "npu_model_load: device, path and model are needed");
+	return new_model(device, &source, options, model);
+}
+
+int npu_model_load_memory(struct npu_device *device, const void *data, size_t bytes,
+			  const char *name, const struct npu_model_options *options,
+			  struct npu_model **model)
+{
+	const struct source source = { .name = name, .data = data, .bytes = bytes };
+
+	if (!device || !data || !name || !model)
+		return npu_fail(-EINVAL,
+				"npu_model_load_memory: device, data, name and model are needed");
+	return new_model(device, &source, options, model);
+}
+
+int npu_model_of_operator(struct npu_device *device, const struct npu_operator *op,
+			  const char *name, const struct npu_model_options *options,
+			  struct npu_model **model)
+{
+	const struct source source = { .name = name, .op = op };
+
+	if (!device || !op || !name || !model)
+		return npu_fail(-EINVAL,
+				"npu_model_of_operator: device, operator, name and model are "
+				"needed");
+	return new_model(device, &source, options, model);
+}
+
+int npu_model_save_memory(struct npu_model *model, void **data, size_t *bytes)
+{
+	struct npu_diag diag = { "" };
+	int err;
+
+	pthread_mutex_lock(&model->lock);
+	err = npu_program_encode(model->program, data, bytes, &diag);
+	pthread_mutex_unlock(&model->lock);
+	return err ? npu_fail(err, "%s: %s", model->name, diag.text) : 0;
 }
 
 void npu_model_free(struct npu_model *model)

@@ -179,6 +179,23 @@ struct npu_reservation {
 NPU_API int npu_device_reservation(struct npu_device *device, unsigned index,
 				   struct npu_reservation *reservation);
 
+enum npu_priority {
+	NPU_PRIORITY_LOW, /* when nobody else wants the NPU */
+	NPU_PRIORITY_NORMAL, /* of a new handle */
+	NPU_PRIORITY_HIGH, /* real NPUs ask for CAP_SYS_NICE */
+};
+
+/**
+ * npu_set_priority() - priority of this handle's chains against those of other handles
+ * @priority: for chains submitted from now on
+ *
+ * Real NPUs: strict, a chain waits until none of higher priority is ready.  Of simulated NPUs each
+ * handle has its own, nobody waits: it is checked and otherwise without effect.
+ *
+ * Return: 0; -EINVAL: there is no such priority; -EACCES: not permitted; other errno.
+ */
+NPU_API int npu_set_priority(struct npu_device *device, enum npu_priority priority);
+
 /* ---- models -------------------------------------------------------------------------------- */
 
 /**
@@ -209,6 +226,35 @@ struct npu_model_options {
  */
 NPU_API int npu_model_load(struct npu_device *device, const char *path,
 			   const struct npu_model_options *options, struct npu_model **model);
+
+/**
+ * npu_model_load_memory() - npu_model_load() from memory
+ * @data, @bytes: contents of a file; copied, the caller may free them afterwards
+ * @name: what messages and recordings call the model
+ */
+NPU_API int npu_model_load_memory(struct npu_device *device, const void *data, size_t bytes,
+				  const char *name, const struct npu_model_options *options,
+				  struct npu_model **model);
+
+enum npu_file_kind {
+	NPU_FILE_UNKNOWN,
+	NPU_FILE_MODEL, /* of a framework: compiled when it is loaded */
+	NPU_FILE_COMPILED, /* .npu of any version and configuration */
+};
+
+/* What contents of a file are, by their first bytes alone. */
+NPU_API enum npu_file_kind npu_file_kind(const void *data, size_t bytes);
+
+/**
+ * npu_model_save_memory() - a model as the contents of a compiled file (.npu)
+ * @data, @bytes: receive them; free() @data
+ *
+ * What npuc writes: the network, packed for the device's configuration.  It is planned when it is
+ * loaded, so it does not depend on today's budget.
+ *
+ * Return: 0; -ENOMEM.
+ */
+NPU_API int npu_model_save_memory(struct npu_model *model, void **data, size_t *bytes);
 
 /* Cancels jobs that have not begun, waits for the one that runs.  NULL is allowed. */
 NPU_API void npu_model_free(struct npu_model *model);
@@ -257,6 +303,77 @@ NPU_API int npu_model_input(const struct npu_model *model, unsigned index,
 			    struct npu_tensor_info *info);
 NPU_API int npu_model_output(const struct npu_model *model, unsigned index,
 			     struct npu_tensor_info *info);
+
+/* ---- models of one operator ---------------------------------------------------------------- */
+
+enum npu_operator_kind {
+	NPU_OPERATOR_CONV_2D, /* weights [K][R][S][C / groups] */
+	NPU_OPERATOR_FULLY_CONNECTED, /* weights [K][C] */
+	NPU_OPERATOR_MAX_POOL_2D,
+	NPU_OPERATOR_AVERAGE_POOL_2D, /* padding does not count */
+	NPU_OPERATOR_ADD, /* two inputs */
+	NPU_OPERATOR_QUANTIZE, /* float32 or another scale to INT8 or UINT8 */
+	NPU_OPERATOR_DEQUANTIZE, /* to float32 */
+	NPU_OPERATOR_TRANSPOSE, /* of any type */
+};
+
+enum npu_operator_clamp {
+	NPU_OPERATOR_CLAMP_NONE,
+	NPU_OPERATOR_CLAMP_RELU, /* real values of 0 and more */
+	NPU_OPERATOR_CLAMP_RELU6, /* 0 to 6 */
+	NPU_OPERATOR_CLAMP_RELU_N1_TO_1, /* -1 to 1 */
+};
+
+/**
+ * struct npu_operator - what a model of one operator computes
+ * @size: set by the caller
+ * @kind: operator
+ * @clamp: of the result; convolution, fully connected, pooling, addition
+ * @input: one or two tensors; names are not used
+ * @output: result; its shape has to follow from the inputs'
+ * @weights: convolution, fully connected: type, shape and scale
+ * @weight_data: their elements
+ * @weight_scales: a scale for each kernel; NULL: that of @weights for all
+ * @bias: a number for each kernel, in units of input scale times weight scale; NULL: none
+ * @window: pooling: rows and columns; a convolution's are those of its weights
+ * @stride, @dilation: rows, columns; 0: 1
+ * @pad: top, left, bottom, right
+ * @groups: convolution; 0: 1
+ * @permutation: transpose: input dimension of each output dimension
+ */
+struct npu_operator {
+	size_t size;
+	enum npu_operator_kind kind;
+	enum npu_operator_clamp clamp;
+	const struct npu_tensor_info *input[2];
+	const struct npu_tensor_info *output;
+	const struct npu_tensor_info *weights;
+	const void *weight_data;
+	const float *weight_scales;
+	const int32_t *bias;
+	uint32_t window[2];
+	uint32_t stride[2];
+	uint32_t dilation[2];
+	uint32_t pad[4];
+	uint32_t groups;
+	uint32_t permutation[NPU_RANK_MAX];
+};
+
+/**
+ * npu_model_of_operator() - a model of one operator, compiled as one from a file is
+ * @op: copied, with weights and bias
+ * @name: what messages call the model
+ *
+ * Arithmetic is that of TensorFlow Lite; what the NPU does not do, the CPU does.
+ *
+ * Return: 0; -EINVAL: what @op says does not fit together; -ENOTSUP: neither NPU nor CPU does it;
+ * the errors of npu_model_load().
+ */
+NPU_API int npu_model_of_operator(struct npu_device *device, const struct npu_operator *op,
+				  const char *name, const struct npu_model_options *options,
+				  struct npu_model **model);
+
+/* ---- plans --------------------------------------------------------------------------------- */
 
 /**
  * struct npu_model_info - how a model is planned now
@@ -322,6 +439,8 @@ struct npu_output {
  * @restarts: times it began again since a chain was refused
  * @plan_banks, @plan_generation: of the plan that was run in the end
  * @busy_ns: sum of the times in which a task of the run had the NPU; 0 for simulated NPUs
+ * @start_ns, @end_ns: CLOCK_MONOTONIC when the NPU got the run's first task and had done its last;
+ *	of a run without tasks: of its steps
  */
 struct npu_run_stats {
 	size_t size;
@@ -343,6 +462,8 @@ struct npu_run_stats {
 	uint32_t restarts;
 	uint64_t plan_generation;
 	uint64_t busy_ns;
+	uint64_t start_ns;
+	uint64_t end_ns;
 };
 
 /**

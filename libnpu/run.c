@@ -67,6 +67,9 @@ static void add_chain(struct npu_run_stats *stats, const struct npu_chain *chain
 	stats->tasks += chain->tasks;
 	stats->cycles += took->cycles;
 	stats->busy_ns += took->busy_ns;
+	if (!stats->start_ns)
+		stats->start_ns = took->start_ns;
+	stats->end_ns = took->end_ns;
 	stats->feature_bytes += took->feature_bytes;
 	stats->weight_bytes += took->weight_bytes;
 	stats->operand_bytes += took->operand_bytes;
@@ -140,7 +143,7 @@ static int attempt(struct npu_model *model, const struct npu_input *inputs,
 {
 	const struct npu_device_ops *ops = model->device->ops;
 	struct npu_recording *recording = NULL;
-	u64 start = npu_now_ns();
+	u64 start = npu_now_ns(), steps_start;
 	int err = 0, end_err = 0;
 
 	if (model->record_dir)
@@ -149,9 +152,14 @@ static int attempt(struct npu_model *model, const struct npu_input *inputs,
 		return err == -ENOSPC ? -EIO : err; /* a full disk is no small budget */
 	clear_attempt(stats);
 	read_inputs(model, inputs);
-	stats->convert_ns = npu_now_ns() - start;
+	steps_start = npu_now_ns();
+	stats->convert_ns = steps_start - start;
 	err = run_steps(model, recording, stats);
 	start = npu_now_ns();
+	if (!stats->chains) {
+		stats->start_ns = steps_start;
+		stats->end_ns = start;
+	}
 	if (!err)
 		write_outputs(model, outputs);
 	stats->convert_ns += npu_now_ns() - start;

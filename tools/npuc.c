@@ -342,10 +342,8 @@ static int load_float(struct options *o, struct npu_program **program)
 	status = calibrate(o, &graph);
 	if (status)
 		return status;
-	if (npu_program_from_graph(graph, o->config, &budget, program, &diag)) {
-		npu_graph_free(graph);
+	if (npu_program_compile(graph, o->config, &budget, program, &diag))
 		return tool_error(NAME, "%s", diag.text);
-	}
 	return TOOL_OK;
 }
 

@@ -53,6 +53,7 @@ struct mock_file {
 	bool open;
 	u64 end; /* of the memfd */
 	u32 reserved;
+	u64 priority;
 	struct mock_bo bo[MOCK_BOS];
 	struct mock_chain chain[MOCK_CHAINS];
 	bool syncobj[MOCK_SYNCOBJS];
@@ -425,6 +426,8 @@ static int mock_run(struct mock_file *file, const struct drm_nvdla_job *job)
 		result.error = mock.sim->ops->submit(mock.sim, chain->chain, region,
 						     chain->region_count, NULL, &stats);
 	result.register_writes = stats.register_writes;
+	result.start_ns = stats.start_ns;
+	result.end_ns = stats.end_ns;
 	if (!mock.silent_result)
 		memcpy(result_bo->npu + job->result_offset, &result, sizeof(result));
 	file->fence[done->handle - 1] = true;
@@ -449,6 +452,17 @@ static int mock_reserve(struct mock_file *file, struct drm_nvdla_reserve *reserv
 		return -ENOSPC;
 	file->reserved = reserve->banks;
 	reserve->generation = ++mock.generation;
+	return 0;
+}
+
+/* This process lacks CAP_SYS_NICE. */
+static int mock_context(struct mock_file *file, const struct drm_nvdla_context *context)
+{
+	MOCK_RULE(context->op == DRM_NVDLA_CONTEXT_SET);
+	MOCK_RULE(context->param == DRM_NVDLA_CONTEXT_PRIORITY);
+	if (context->value > DRM_NVDLA_PRIORITY_NORMAL)
+		return context->value == DRM_NVDLA_PRIORITY_HIGH ? -EACCES : -EINVAL;
+	file->priority = context->value;
 	return 0;
 }
 
@@ -530,6 +544,8 @@ static int mock_call(int fd, struct mock_file *file, unsigned long request, void
 		return mock_submit(file, argument);
 	case DRM_IOCTL_NVDLA_RESERVE:
 		return mock_reserve(file, argument);
+	case DRM_IOCTL_NVDLA_CONTEXT:
+		return mock_context(file, argument);
 	default:
 		MOCK_RULE(!"a call that is known");
 		return -EINVAL;

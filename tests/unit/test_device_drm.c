@@ -232,21 +232,40 @@ static void test_cap_without_netlink(void **state)
 	npu_close(device);
 }
 
+static void test_priority(void **state)
+{
+	struct npu_device *device;
+
+	assert_int_equal(npu_open("accel0", &device), 0);
+	assert_int_equal(npu_set_priority(device, NPU_PRIORITY_LOW), 0);
+	assert_int_equal(mock.calls[MOCK_IOCTL(NVDLA_CONTEXT)], 1);
+	assert_int_equal(npu_set_priority(device, NPU_PRIORITY_HIGH), -EACCES);
+	assert_non_null(strstr(npu_error(), "CAP_SYS_NICE"));
+	assert_int_equal(npu_set_priority(device, NPU_PRIORITY_HIGH + 1), -EINVAL);
+	assert_int_equal(npu_set_priority(device, NPU_PRIORITY_NORMAL), 0);
+	assert_int_equal(mock.calls[MOCK_IOCTL(NVDLA_CONTEXT)], 3);
+	npu_close(device);
+}
+
 /* ---- runs ---- */
 
 static void test_run(void **state)
 {
 	struct npu_model_info model = { .size = sizeof(model) };
 	struct bench b;
+	u64 before;
 
 	begin(&b, "accel0");
 	npu_model_info(b.model, &model);
+	before = npu_now_ns();
 	run_right(&b);
 	assert_int_equal(b.stats.tasks, model.npu_tasks);
 	assert_int_equal(b.stats.chains, model.chains);
 	assert_int_equal(b.stats.busy_ns, 1000 * b.stats.chains);
 	assert_int_equal(b.stats.cycles, 0);
 	assert_true(b.stats.register_writes > 0);
+	assert_true(b.stats.start_ns >= before && b.stats.end_ns > b.stats.start_ns);
+	assert_true(b.stats.end_ns <= npu_now_ns());
 	run_right(&b);
 	end(&b);
 	assert_int_equal(mock.pinned, 0);
@@ -509,6 +528,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_budget, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_budget_wait, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_cap_without_netlink, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_priority, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_run, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_signals, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_follows_budget, setup, teardown),

@@ -134,6 +134,8 @@ static void test_statistics(void **state)
 	}
 	assert_true(b.stats.register_writes > 0);
 	assert_true(b.stats.wall_ns >= b.stats.npu_ns + b.stats.cpu_ns);
+	assert_true(b.stats.start_ns > 0 && b.stats.end_ns > b.stats.start_ns);
+	assert_true(b.stats.end_ns - b.stats.start_ns <= b.stats.wall_ns);
 	assert_int_equal(b.stats.replans, 0);
 	assert_int_equal(b.stats.restarts, 0);
 	assert_int_equal(b.stats.plan_banks, banks_of(&b));
@@ -553,6 +555,109 @@ static void test_bad_models(void **state)
 	npu_job_free(NULL);
 }
 
+/* ---- models in memory ---- */
+
+static void *read_model(const char *path, size_t *bytes)
+{
+	FILE *file = fopen(path, "rb");
+	void *data = malloc(1 << 20);
+
+	assert_non_null(file);
+	assert_non_null(data);
+	*bytes = fread(data, 1, 1 << 20, file);
+	fclose(file);
+	return data;
+}
+
+static void load_memory(struct bench *b, const void *data, size_t bytes)
+{
+	void *copy = malloc(bytes);
+
+	assert_non_null(copy);
+	memcpy(copy, data, bytes);
+	assert_int_equal(npu_model_load_memory(b->device, copy, bytes, "digits", NULL, &b->model),
+			 0);
+	/* It is the library's copy that counts. */
+	memset(copy, 0xa5, bytes);
+	free(copy);
+}
+
+/* From memory, saved to memory under a small budget, and loaded again under a larger one. */
+static void test_model_in_memory(void **state)
+{
+	struct npu_model_options few = { .size = sizeof(few), .max_banks = 4 };
+	struct npu_model_info model = { .size = sizeof(model) };
+	size_t bytes, compiled_bytes, again_bytes;
+	void *data = read_model(MODEL, &bytes), *compiled, *again;
+	struct bench b = { 0 };
+
+	assert_int_equal(npu_open(test_device("sim"), &b.device), 0);
+	load_memory(&b, data, bytes);
+	run_right(&b);
+	npu_model_free(b.model);
+	assert_int_equal(npu_model_load_memory(b.device, data, bytes, "digits", &few, &b.model), 0);
+	assert_int_equal(npu_model_save_memory(b.model, &compiled, &compiled_bytes), 0);
+	npu_model_free(b.model);
+	assert_int_equal(npu_file_kind(data, bytes), NPU_FILE_MODEL);
+	assert_int_equal(npu_file_kind(compiled, compiled_bytes), NPU_FILE_COMPILED);
+	load_memory(&b, compiled, compiled_bytes);
+	run_right(&b);
+	assert_int_equal(npu_model_info(b.model, &model), 0);
+	assert_int_equal(model.plan_banks, banks_of(&b));
+	assert_int_equal(npu_model_save_memory(b.model, &again, &again_bytes), 0);
+	assert_int_equal(again_bytes, compiled_bytes);
+	end(&b);
+	free(again);
+	free(compiled);
+	free(data);
+}
+
+static void test_bad_memory(void **state)
+{
+	size_t bytes, length;
+	u8 *data = read_model(MODEL, &bytes);
+	struct npu_device *device, *other;
+	struct npu_model *model;
+	void *compiled;
+
+	assert_int_equal(npu_open("sim:nv_small", &device), 0);
+	assert_int_equal(npu_open("sim:nv_large", &other), 0);
+	assert_int_equal(npu_model_load_memory(device, data, 0, "empty", NULL, &model), -EINVAL);
+	assert_non_null(strstr(npu_error(), "empty"));
+	assert_int_equal(npu_model_load_memory(device, NULL, 9, "none", NULL, &model), -EINVAL);
+	assert_int_equal(npu_model_load_memory(device, data, bytes, "whole", NULL, &model), 0);
+	assert_int_equal(npu_model_save_memory(model, &compiled, &length), 0);
+	npu_model_free(model);
+	assert_int_equal(npu_model_load_memory(other, compiled, length, "alien", NULL, &model),
+			 -ENOTSUP);
+	assert_non_null(strstr(npu_error(), "nv_small"));
+	assert_int_equal(npu_file_kind(compiled, 3), NPU_FILE_UNKNOWN);
+	assert_int_equal(npu_file_kind(data + 1, 100), NPU_FILE_UNKNOWN);
+	assert_int_equal(npu_file_kind(NULL, 100), NPU_FILE_UNKNOWN);
+	while (length > 97) {
+		length -= 97;
+		assert_int_equal(npu_model_load_memory(device, compiled, length, "cut", NULL,
+						       &model),
+				 -EINVAL);
+		assert_null(model);
+	}
+	npu_close(other);
+	npu_close(device);
+	free(compiled);
+	free(data);
+}
+
+static void test_priority(void **state)
+{
+	struct npu_device *device;
+
+	assert_int_equal(npu_open("sim", &device), 0);
+	assert_int_equal(npu_set_priority(device, NPU_PRIORITY_LOW), 0);
+	assert_int_equal(npu_set_priority(device, NPU_PRIORITY_HIGH), 0);
+	assert_int_equal(npu_set_priority(device, (enum npu_priority)7), -EINVAL);
+	npu_close(device);
+}
+
 /* Errors are the thread's own. */
 static void *fail_elsewhere(void *context)
 {
@@ -707,6 +812,9 @@ int main(void)
 		cmocka_unit_test(test_job_error),
 		cmocka_unit_test(test_wrong_tensors),
 		cmocka_unit_test(test_bad_models),
+		cmocka_unit_test(test_model_in_memory),
+		cmocka_unit_test(test_bad_memory),
+		cmocka_unit_test(test_priority),
 		cmocka_unit_test(test_error_per_thread),
 		cmocka_unit_test(test_device_closed_first),
 		cmocka_unit_test(test_recording),
