@@ -28,11 +28,16 @@ all:
 
 # ---- what the build needs ---------------------------------------------------
 
-deps_packages := json-c libpng libjpeg libdrm libnl-3.0 libnl-genl-3.0
+deps_packages := json-c libpng libjpeg libdrm libnl-3.0 libnl-genl-3.0 libprotobuf-c
+# The ONNX project's own description of its format, and what protobuf-c makes of it.
+onnx_proto := $(firstword $(wildcard $(foreach dir,$(PREFIX) /usr/local /usr,$(dir)/include/onnx/onnx.proto)))
 without_deps := deps format format-check ynl-regen ynl-check clean uninstall modules modules_install dkms-source
 ifneq ($(filter-out $(without_deps),$(or $(MAKECMDGOALS),all)),)
 ifneq ($(shell pkg-config --exists $(deps_packages) 2>/dev/null && echo there),there)
 $(error pkg-config does not find all of: $(deps_packages). Run: make deps)
+endif
+ifeq ($(onnx_proto),)
+$(error there is no include/onnx/onnx.proto. Run: make deps)
 endif
 endif
 deps_cflags := $(shell pkg-config --cflags $(deps_packages) 2>/dev/null)
@@ -48,7 +53,7 @@ endif
 sanitize := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer)
 
 all_cflags = -std=gnu11 -D_GNU_SOURCE -DNPU_VERSION='"$(VERSION)"' -MMD -MP -fPIC -fvisibility=hidden -pthread \
-             $(warnings) $(sanitize) -Iuapi -Idriver/hw -Icompiler -Ilibnpu -Itools/npusim -Itests/reference \
+             $(warnings) $(sanitize) -I$(O)/gen -Iuapi -Idriver/hw -Icompiler -Ilibnpu -Itools/npusim -Itests/reference \
              $(deps_cflags) $(CFLAGS)
 all_ldflags = -pthread $(sanitize) $(LDFLAGS)
 
@@ -65,6 +70,7 @@ hw_src := $(wildcard driver/hw/*.c)
 serve_src := $(wildcard tools/npusim/serve*.c tools/npusim/vfio_user*.c)
 npusim_src := $(filter-out tools/npusim/main.c $(serve_src),$(wildcard tools/npusim/*.c))
 compiler_src := $(wildcard compiler/*.c compiler/*/*.c)
+onnx_objs := $(O)/obj/gen/onnx.pb-c.o
 libnpu_src := $(wildcard libnpu/*.c libnpu/cpu/*.c)
 reference_src := $(wildcard tests/reference/*.c)
 demo_src := $(wildcard tools/demo/*.c)
@@ -116,6 +122,16 @@ $(O)/obj/%.o: %.c $(O)/obj/flags
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(all_cflags) -c -o $@ $<
 
+$(O)/gen/onnx.pb-c.c: $(onnx_proto)
+	$(call say,PROTOC,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)protoc-c --proto_path=$(<D) --c_out=$(@D) $(<F)
+$(onnx_objs): $(O)/gen/onnx.pb-c.c $(O)/obj/flags
+	$(call say,CC,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(all_cflags) -c -o $@ $<
+$(call objs,$(wildcard compiler/import/onnx*.c) $(wildcard tests/*/*onnx*.c)): | $(O)/gen/onnx.pb-c.c
+
 define archive
 	$(call say,AR,$@)
 	$(Q)mkdir -p $(@D)
@@ -137,7 +153,7 @@ $(tool_common_lib): $(call objs,$(tool_common_src)) $(O)/obj/sources; $(archive)
 
 # libnpu is self-contained: the compiler, the register programs and the device model are in it.
 # Tests and our own tools see its inside; the installed libraries show npu.h's symbols alone.
-libnpu_objs := $(call objs,$(libnpu_src) $(compiler_src) $(npusim_src) $(hw_src))
+libnpu_objs := $(call objs,$(libnpu_src) $(compiler_src) $(npusim_src) $(hw_src)) $(onnx_objs)
 $(internal_lib): $(libnpu_objs) $(O)/obj/sources; $(archive)
 $(O)/obj/libnpu.o: $(libnpu_objs) $(O)/obj/sources
 	$(Q)ld -r -o $@ $(filter %.o,$^)

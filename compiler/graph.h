@@ -7,6 +7,12 @@
  * [K][R][S][C/groups] (for depthwise too: groups = C, K = C * multiplier),
  * fully connected weights are [K][C].  Tensors refer to data by pointer; data of
  * constants usually points into the mapped model file, which outlives the graph.
+ *
+ * Float networks use the same operators with float32 tensors (float16 is widened by
+ * the importer): weights and bias of convolutions are float32 constants, batch
+ * normalisation is folded into the convolution in front or is MUL and ADD by channel,
+ * a clamp without a kind of its own is MAXIMUM and MINIMUM with constants.  Inputs and
+ * outputs keep the framework's order of dimensions; transposes stand between.
  */
 #ifndef NPU_GRAPH_H
 #define NPU_GRAPH_H
@@ -213,5 +219,21 @@ int npu_import_tflite(const void *data, size_t bytes, const char *file, struct n
 
 /* Names of the operators that it reads, in the order of their codes; NULL behind the last. */
 const char *npu_tflite_operator(u32 i);
+
+/**
+ * npu_import_onnx() - reads an ONNX model into a graph
+ * @data, @bytes: the file's contents; they may go away afterwards
+ * @file: its name, for messages; external data is looked for below its folder
+ * @graph: receives the graph; free with npu_graph_free()
+ *
+ * Inputs and outputs keep ONNX's order of dimensions.
+ *
+ * Return: 0, -EINVAL for a damaged file, -ENOTSUP for what is not supported, -ENOMEM.
+ */
+int npu_import_onnx(const void *data, size_t bytes, const char *file, struct npu_graph **graph,
+		    struct npu_diag *diag);
+
+/* Names of the operators that it reads; NULL behind the last. */
+const char *npu_onnx_operator(u32 i);
 
 #endif /* NPU_GRAPH_H */

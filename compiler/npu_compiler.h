@@ -65,6 +65,15 @@ int npu_program_load(const char *path, const struct nvdla_config *config,
 		     const struct npu_budget *budget, struct npu_program **program,
 		     struct npu_diag *diag);
 
+/**
+ * npu_import() - a model of a framework as a graph
+ * @data, @bytes: the file's contents, by which its format is known; they must outlive the graph
+ *
+ * Return: 0, -EINVAL, -ENOTSUP, -ENOMEM.
+ */
+int npu_import(const void *data, size_t bytes, const char *name, struct npu_graph **graph,
+	       struct npu_diag *diag);
+
 /* The same from memory, e.g. for fuzzers; @data must outlive the program. */
 int npu_program_load_memory(const void *data, size_t bytes, const char *name,
 			    const struct nvdla_config *config, const struct npu_budget *budget,

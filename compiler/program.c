@@ -81,11 +81,54 @@ static bool is_layer_list(const void *data, size_t bytes)
 	return bytes >= sizeof(header) - 1 && memcmp(data, header, sizeof(header) - 1) == 0;
 }
 
+/*
+ * An ONNX model is a message whose first field is the version of the format, a small number; files
+ * have no other sign.
+ */
+static bool is_onnx(const void *data, size_t bytes)
+{
+	const u8 *at = data;
+
+	return bytes >= 4 && at[0] == 0x08 && at[1] > 0 && at[1] < 0x80;
+}
+
+static const struct format {
+	bool (*is)(const void *data, size_t bytes);
+	int (*import)(const void *data, size_t bytes, const char *file, struct npu_graph **graph,
+		      struct npu_diag *diag);
+} formats[] = {
+	{ is_tflite, npu_import_tflite },
+	{ is_onnx, npu_import_onnx },
+};
+
+static const struct format *format_of(const void *data, size_t bytes)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(formats); i++)
+		if (formats[i].is(data, bytes))
+			return &formats[i];
+	return NULL;
+}
+
+int npu_import(const void *data, size_t bytes, const char *name, struct npu_graph **graph,
+	       struct npu_diag *diag)
+{
+	const struct format *format = format_of(data, bytes);
+
+	if (format)
+		return format->import(data, bytes, name, graph, diag);
+	return npu_diag_set(
+		diag, -EINVAL,
+		"%s: neither a TensorFlow Lite or ONNX model nor a compiled file nor a layer list",
+		name);
+}
+
 enum npu_contents npu_program_contents(const void *data, size_t bytes)
 {
 	if (npu_file_is_compiled(data, bytes))
 		return NPU_CONTENTS_COMPILED;
-	return is_tflite(data, bytes) ? NPU_CONTENTS_MODEL : NPU_CONTENTS_UNKNOWN;
+	return format_of(data, bytes) ? NPU_CONTENTS_MODEL : NPU_CONTENTS_UNKNOWN;
 }
 
 /* The network owns the graph; on an error it is freed here. */
@@ -99,12 +142,12 @@ static int compile_graph(struct npu_graph *graph, const struct nvdla_config *con
 	return error;
 }
 
-static int compile_tflite(const void *data, size_t bytes, const char *name,
-			  const struct nvdla_config *config, struct npu_net **net,
-			  struct npu_diag *diag)
+static int compile_model(const void *data, size_t bytes, const char *name,
+			 const struct nvdla_config *config, struct npu_net **net,
+			 struct npu_diag *diag)
 {
 	struct npu_graph *graph;
-	int error = npu_import_tflite(data, bytes, name, &graph, diag);
+	int error = npu_import(data, bytes, name, &graph, diag);
 
 	return error ? error : compile_graph(graph, config, net, diag);
 }
@@ -121,13 +164,9 @@ static int make_net(const void *data, size_t bytes, const char *name,
 				    "to compile it for",
 				    name);
 	*budget = npu_budget_full(config);
-	if (is_tflite(data, bytes))
-		return compile_tflite(data, bytes, name, config, net, diag);
 	if (is_layer_list(data, bytes))
 		return npu_net_from_tsv(data, bytes, name, config, net, diag);
-	return npu_diag_set(
-		diag, -EINVAL,
-		"%s: neither a TensorFlow Lite model nor a compiled file nor a layer list", name);
+	return compile_model(data, bytes, name, config, net, diag);
 }
 
 int npu_program_load_memory(const void *data, size_t bytes, const char *name,

@@ -26,7 +26,7 @@
 
 static const char help[] =
 	"usage: npu-run MODEL --input FILE... [OPTION]...\n"
-	"Run MODEL (.tflite, or .npu as npuc writes it) on an NPU.\n"
+	"Run MODEL (.tflite, .onnx, or .npu as npuc writes it) on an NPU.\n"
 	"\n"
 	"  --input FILE     an input tensor; once for each input of the model, in its order:\n"
 	"                   raw elements, .npy (real numbers are quantised), PNG or JPEG\n"

@@ -10,8 +10,10 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "common/calibrate.h"
 #include "common/tool.h"
 #include "npu_compiler.h"
+#include "output_file.h"
 #include "report/columns.h"
 #include "report/report.h"
 
@@ -19,7 +21,8 @@
 
 static const char help[] =
 	"usage: npuc MODEL [-o OUT.npu] [OPTION]...\n"
-	"Compile a TensorFlow Lite model for an NPU and plan it for a budget of on-chip memory.\n"
+	"Compile a TensorFlow Lite or ONNX model for an NPU and plan it for a budget of on-chip\n"
+	"memory.\n"
 	"MODEL may also be a compiled file, or a list of layers (.tsv) for planning alone.\n"
 	"\n"
 	"  -o, --output FILE         write the compiled program\n"
@@ -30,7 +33,20 @@ static const char help[] =
 	"                            the budget, tensors stay in DRAM\n"
 	"      --plan-only           write no program\n"
 	"\n"
-	"      --report DIR          write summary.json, layers.csv, layers.json and report.html\n"
+	"      --calibrate SOURCE    quantise a float model: SOURCE is a folder of typical inputs "
+	"(raw,\n"
+	"                            .npy, PNG, JPEG, WAV), one input, or a calibration file\n"
+	"      --random-calibration  quantise with noise instead: for planning, outputs are "
+	"worthless\n"
+	"      --method METHOD       how ranges are chosen: minmax (default), percentile[:P], kl, "
+	"mse\n"
+	"      --equalise WHICH      share channels' ranges out: depthwise (default), all, none\n"
+	"      --save-calibration FILE  write the calibration file, to be kept and edited\n"
+	"      --noise               print signal to quantisation noise of each layer\n"
+	"\n"
+	"      --report DIR          write summary.json, layers.csv, layers.json, report.html and, "
+	"after\n"
+	"                            a calibration, quantisation.txt\n"
 	"      --sweep PREFIX        plan for every number of banks: PREFIX.csv and PREFIX.svg\n"
 	"      --why LAYER           tell why a layer is split as it is\n"
 	"      --dump-graph[=FORMAT]      print the graph as it was read; FORMAT is text or dot\n"
@@ -60,9 +76,11 @@ struct options {
 	const char *report;
 	const char *sweep;
 	const char *why;
+	struct tool_calibration calibration;
+	char *noise_table; /* what --noise and --report show of a calibration */
 	bool dump[DUMP_COUNT];
 	enum npu_dump_format format[DUMP_COUNT];
-	bool plan_only, timing, json, quiet, supported, list;
+	bool plan_only, timing, json, quiet, supported, list, noise;
 };
 
 enum {
@@ -73,6 +91,12 @@ enum {
 	OPT_REPORT,
 	OPT_SWEEP,
 	OPT_WHY,
+	OPT_CALIBRATE,
+	OPT_RANDOM_CALIBRATION,
+	OPT_METHOD,
+	OPT_EQUALISE,
+	OPT_SAVE_CALIBRATION,
+	OPT_NOISE,
 	OPT_DUMP_GRAPH,
 	OPT_DUMP_OPTIMIZED,
 	OPT_DUMP_PLAN,
@@ -93,6 +117,12 @@ static const struct option long_options[] = {
 	{ "report", required_argument, NULL, OPT_REPORT },
 	{ "sweep", required_argument, NULL, OPT_SWEEP },
 	{ "why", required_argument, NULL, OPT_WHY },
+	{ "calibrate", required_argument, NULL, OPT_CALIBRATE },
+	{ "random-calibration", no_argument, NULL, OPT_RANDOM_CALIBRATION },
+	{ "method", required_argument, NULL, OPT_METHOD },
+	{ "equalise", required_argument, NULL, OPT_EQUALISE },
+	{ "save-calibration", required_argument, NULL, OPT_SAVE_CALIBRATION },
+	{ "noise", no_argument, NULL, OPT_NOISE },
 	{ "dump-graph", optional_argument, NULL, OPT_DUMP_GRAPH },
 	{ "dump-optimized", optional_argument, NULL, OPT_DUMP_OPTIMIZED },
 	{ "dump-plan", optional_argument, NULL, OPT_DUMP_PLAN },
@@ -131,6 +161,14 @@ static const char **plain_option(struct options *o, int option)
 		return &o->sweep;
 	case OPT_WHY:
 		return &o->why;
+	case OPT_CALIBRATE:
+		return &o->calibration.source;
+	case OPT_METHOD:
+		return &o->calibration.method;
+	case OPT_EQUALISE:
+		return &o->calibration.equalise;
+	case OPT_SAVE_CALIBRATION:
+		return &o->calibration.save;
 	default:
 		return NULL;
 	}
@@ -151,6 +189,10 @@ static bool *flag_option(struct options *o, int option)
 		return &o->list;
 	case OPT_SUPPORTED:
 		return &o->supported;
+	case OPT_RANDOM_CALIBRATION:
+		return &o->calibration.random;
+	case OPT_NOISE:
+		return &o->noise;
 	default:
 		return NULL;
 	}
@@ -193,6 +235,12 @@ static int parse(int argc, char **argv, struct options *o)
 		return tool_usage(NAME, "which model?");
 	if (optind + 1 < argc)
 		return tool_usage(NAME, "one model at a time, not '%s' too", argv[optind + 1]);
+	if (o->calibration.source && o->calibration.random)
+		return tool_usage(NAME, "--calibrate and --random-calibration exclude each other");
+	if (!o->calibration.source && !o->calibration.random &&
+	    (o->calibration.method || o->calibration.equalise || o->calibration.save || o->noise))
+		return tool_usage(NAME, "--method, --equalise, --save-calibration and --noise need "
+					"--calibrate or --random-calibration");
 	o->model = argv[optind];
 	return -1;
 }
@@ -250,11 +298,64 @@ static int load_compiled(const struct options *o, struct npu_program **program)
 	return status;
 }
 
-static int load(const struct options *o, struct npu_program **program)
+/* The table is kept: the folder that it goes to is not there yet. */
+static int calibrate(struct options *o, struct npu_graph **graph)
+{
+	struct tool_calibration asked = o->calibration;
+	struct npu_diag diag = { 0 };
+	size_t bytes;
+	int error;
+
+	asked.report = open_memstream(&o->noise_table, &bytes);
+	if (!asked.report)
+		return tool_error(NAME, "out of memory");
+	error = tool_calibrate(o->model, &asked, graph, &diag);
+	if (fclose(asked.report) && !error) {
+		npu_graph_free(*graph);
+		return tool_error(NAME, "out of memory");
+	}
+	if (error)
+		return tool_error(NAME, "%s", diag.text);
+	if (o->noise && !*o->noise_table) {
+		npu_graph_free(*graph);
+		return tool_error(NAME, "--noise needs samples, not a calibration file");
+	}
+	if (o->noise)
+		fputs(o->noise_table, stdout);
+	return TOOL_OK;
+}
+
+static int load_float(struct options *o, struct npu_program **program)
 {
 	struct npu_budget budget = npu_budget_full(o->config);
 	struct npu_diag diag = { 0 };
-	int status = o->config_name ? -1 : load_compiled(o, program);
+	struct npu_graph *graph;
+	int status = set_budget(o, o->config, &budget);
+
+	if (status)
+		return status;
+	if (o->calibration.random)
+		fprintf(stderr,
+			NAME ": warning: %s is calibrated with NOISE: good for planning, but what "
+			     "the program computes is WORTHLESS\n",
+			o->model);
+	status = calibrate(o, &graph);
+	if (status)
+		return status;
+	if (npu_program_compile(graph, o->config, &budget, program, &diag))
+		return tool_error(NAME, "%s", diag.text);
+	return TOOL_OK;
+}
+
+static int load(struct options *o, struct npu_program **program)
+{
+	struct npu_budget budget = npu_budget_full(o->config);
+	struct npu_diag diag = { 0 };
+	int status;
+
+	if (o->calibration.source || o->calibration.random)
+		return load_float(o, program);
+	status = o->config_name ? -1 : load_compiled(o, program);
 
 	if (status >= 0)
 		return status;
@@ -409,6 +510,20 @@ static bool wants_summary(const struct options *o)
 	       !o->dump[DUMP_OPTIMIZED] && !o->dump[DUMP_PLAN];
 }
 
+static int save_noise(const struct options *o, struct npu_diag *diag)
+{
+	char *path;
+	int error = asprintf(&path, "%s/quantisation.txt", o->report) < 0 ? -ENOMEM : 0;
+
+	if (error)
+		return npu_diag_set(diag, error, "out of memory");
+	error = npu_output_file_save(path, o->noise_table, strlen(o->noise_table));
+	if (error)
+		npu_diag_set(diag, error, "%s: %s", path, strerror(-error));
+	free(path);
+	return error;
+}
+
 static int run(const struct options *o, struct npu_program *program)
 {
 	struct npu_diag diag = { 0 };
@@ -420,6 +535,8 @@ static int run(const struct options *o, struct npu_program *program)
 	if ((o->report || o->json) && plan_timed(program, &program->plan->budget, &diag))
 		return tool_error(NAME, "%s", diag.text);
 	if (o->report && npu_report_write(program, o->report, &diag))
+		return tool_error(NAME, "%s", diag.text);
+	if (o->report && o->noise_table && *o->noise_table && save_noise(o, &diag))
 		return tool_error(NAME, "%s", diag.text);
 	if (o->sweep)
 		status = sweep(o, program);
@@ -455,6 +572,7 @@ int main(int argc, char **argv)
 	if (program && !status)
 		status = run(&o, program);
 	npu_program_free(program);
+	free(o.noise_table);
 	if (fflush(stdout) && !status)
 		status = tool_error(NAME, "standard output: %s", strerror(errno));
 	return status;

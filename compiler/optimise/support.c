@@ -270,8 +270,10 @@ int npu_pass_support(struct npu_opt *opt)
 		if (is_float_convolution(opt, op))
 			return npu_diag_set(
 				opt->diag, -ENOTSUP,
-				"%s: operator %u (%s, %.100s): float32 arithmetic; the NPU "
-				"computes in INT8: quantise the model first",
+				"%s: operator %u (%s, %.100s) computes in float32, the NPU in "
+				"INT8: "
+				"npuc --calibrate DIR, with typical inputs in DIR, quantises the "
+				"model (--random-calibration: to plan only)",
 				opt->graph->file, i, npu_op_names[op->kind], op->name);
 		opt->op[i].cpu_reason = row->lower ? row->check(opt, op)
 						   : "the NPU has no unit for this operator";

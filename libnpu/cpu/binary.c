@@ -136,3 +136,41 @@ int npu_cpu_prelu(const struct npu_cpu_call *call)
 	}
 	return 0;
 }
+
+/* ---- float32 ---- */
+
+static float real_result(enum npu_op_kind kind, float x, float y)
+{
+	switch (kind) {
+	case NPU_OP_ADD:
+		return x + y;
+	case NPU_OP_SUB:
+		return x - y;
+	case NPU_OP_MUL:
+		return x * y;
+	case NPU_OP_DIV:
+		return x / y;
+	case NPU_OP_MINIMUM:
+		return min(x, y);
+	case NPU_OP_MAXIMUM:
+		return max(x, y);
+	default: /* PReLU */
+		return x >= 0 ? x : x * y;
+	}
+}
+
+int npu_cpu_binary_float(const struct npu_cpu_call *call)
+{
+	const struct npu_cpu_view a = npu_cpu_input(call, 0), b = npu_cpu_input(call, 1);
+	const struct npu_cpu_view out = npu_cpu_output(call);
+	const float *x = a.data, *y = b.data;
+	struct walk walk = start_walk(&a, &b, &out);
+	float *to = out.data;
+	size_t i;
+
+	for (i = 0; i < out.elements; i++, next(&walk))
+		to[i] = npu_activate(call->op->activation,
+				     real_result(call->op->kind, x[walk.place[0]],
+						 y[walk.place[1]]));
+	return 0;
+}

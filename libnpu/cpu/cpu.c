@@ -15,25 +15,28 @@ enum cpu_types {
 
 static const struct {
 	npu_cpu_fn run;
-	enum cpu_types types;
+	enum cpu_types types; /* that @run takes */
+	npu_cpu_fn
+		run_float; /* float32 to float32, or to an index; NULL: @run does that, or nobody */
 } table[NPU_OP_COUNT] = {
-	[NPU_OP_CONV] = { npu_cpu_conv, BYTES },
-	[NPU_OP_TRANSPOSE_CONV] = { npu_cpu_transpose_conv, BYTES },
-	[NPU_OP_FULLY_CONNECTED] = { npu_cpu_conv, BYTES },
-	[NPU_OP_MAX_POOL] = { npu_cpu_pool, BYTES },
-	[NPU_OP_AVERAGE_POOL] = { npu_cpu_pool, BYTES },
-	[NPU_OP_ADD] = { npu_cpu_add, BYTES },
-	[NPU_OP_SUB] = { npu_cpu_add, BYTES },
-	[NPU_OP_MUL] = { npu_cpu_mul, BYTES },
-	[NPU_OP_MINIMUM] = { npu_cpu_min_max, BYTES },
-	[NPU_OP_MAXIMUM] = { npu_cpu_min_max, BYTES },
-	[NPU_OP_RELU] = { npu_cpu_relu, BYTES },
-	[NPU_OP_LEAKY_RELU] = { npu_cpu_leaky_relu, BYTES },
-	[NPU_OP_PRELU] = { npu_cpu_prelu, BYTES },
-	[NPU_OP_LOGISTIC] = { npu_cpu_logistic, BYTES },
-	[NPU_OP_TANH] = { npu_cpu_tanh, BYTES },
-	[NPU_OP_HARD_SWISH] = { npu_cpu_hard_swish, BYTES },
-	[NPU_OP_SOFTMAX] = { npu_cpu_softmax, BYTES },
+	[NPU_OP_CONV] = { npu_cpu_conv, BYTES, npu_cpu_conv_float },
+	[NPU_OP_TRANSPOSE_CONV] = { npu_cpu_transpose_conv, BYTES, npu_cpu_conv_float },
+	[NPU_OP_FULLY_CONNECTED] = { npu_cpu_conv, BYTES, npu_cpu_conv_float },
+	[NPU_OP_MAX_POOL] = { npu_cpu_pool, BYTES, npu_cpu_pool_float },
+	[NPU_OP_AVERAGE_POOL] = { npu_cpu_pool, BYTES, npu_cpu_pool_float },
+	[NPU_OP_ADD] = { npu_cpu_add, BYTES, npu_cpu_binary_float },
+	[NPU_OP_SUB] = { npu_cpu_add, BYTES, npu_cpu_binary_float },
+	[NPU_OP_DIV] = { NULL, BYTES, npu_cpu_binary_float },
+	[NPU_OP_MUL] = { npu_cpu_mul, BYTES, npu_cpu_binary_float },
+	[NPU_OP_MINIMUM] = { npu_cpu_min_max, BYTES, npu_cpu_binary_float },
+	[NPU_OP_MAXIMUM] = { npu_cpu_min_max, BYTES, npu_cpu_binary_float },
+	[NPU_OP_RELU] = { npu_cpu_relu, BYTES, npu_cpu_unary_float },
+	[NPU_OP_LEAKY_RELU] = { npu_cpu_leaky_relu, BYTES, npu_cpu_unary_float },
+	[NPU_OP_PRELU] = { npu_cpu_prelu, BYTES, npu_cpu_binary_float },
+	[NPU_OP_LOGISTIC] = { npu_cpu_logistic, BYTES, npu_cpu_unary_float },
+	[NPU_OP_TANH] = { npu_cpu_tanh, BYTES, npu_cpu_unary_float },
+	[NPU_OP_HARD_SWISH] = { npu_cpu_hard_swish, BYTES, npu_cpu_unary_float },
+	[NPU_OP_SOFTMAX] = { npu_cpu_softmax, BYTES, npu_cpu_softmax_float },
 	[NPU_OP_RESHAPE] = { npu_cpu_reshape, ANY },
 	[NPU_OP_TRANSPOSE] = { npu_cpu_transpose, ANY },
 	[NPU_OP_PAD] = { npu_cpu_pad, ANY },
@@ -41,10 +44,11 @@ static const struct {
 	[NPU_OP_SLICE] = { npu_cpu_slice, ANY },
 	[NPU_OP_GATHER] = { npu_cpu_gather, ANY },
 	[NPU_OP_RESIZE_NEAREST] = { npu_cpu_resize_nearest, ANY },
-	[NPU_OP_RESIZE_BILINEAR] = { npu_cpu_resize_bilinear, BYTES },
-	[NPU_OP_MEAN] = { npu_cpu_mean, BYTES },
-	[NPU_OP_REDUCE_MAX] = { npu_cpu_reduce_max, BYTES },
-	[NPU_OP_ARG_MAX] = { npu_cpu_arg_max, TO_INDEX },
+	[NPU_OP_RESIZE_BILINEAR] = { npu_cpu_resize_bilinear, BYTES,
+				     npu_cpu_resize_bilinear_float },
+	[NPU_OP_MEAN] = { npu_cpu_mean, BYTES, npu_cpu_mean_float },
+	[NPU_OP_REDUCE_MAX] = { npu_cpu_reduce_max, BYTES, npu_cpu_reduce_max_float },
+	[NPU_OP_ARG_MAX] = { npu_cpu_arg_max, TO_INDEX, npu_cpu_arg_max_float },
 	[NPU_OP_QUANTIZE] = { npu_cpu_quantize, TO_QUANTISED },
 	[NPU_OP_DEQUANTIZE] = { npu_cpu_dequantize, FROM_QUANTISED },
 };
@@ -76,15 +80,27 @@ static bool types_fit(enum cpu_types types, enum npu_dtype in, enum npu_dtype ou
 	return false;
 }
 
+/* What does this operator for these types; NULL: nothing. */
+static npu_cpu_fn implementation(enum npu_op_kind kind, enum npu_dtype in, enum npu_dtype out)
+{
+	if (table[kind].run && types_fit(table[kind].types, in, out))
+		return table[kind].run;
+	if (in != NPU_F32)
+		return NULL;
+	if (table[kind].types == TO_INDEX)
+		return out == NPU_I32 || out == NPU_I64 ? table[kind].run_float : NULL;
+	return out == NPU_F32 ? table[kind].run_float : NULL;
+}
+
 const char *npu_cpu_check(const struct npu_graph *graph, const struct npu_op *op)
 {
 	const struct npu_tensor *in = npu_op_input(graph, op, 0);
 
-	if ((u32)op->kind >= NPU_OP_COUNT || !table[op->kind].run)
+	if ((u32)op->kind >= NPU_OP_COUNT || (!table[op->kind].run && !table[op->kind].run_float))
 		return "the CPU has no implementation of this operator";
 	if (!in || op->output_count != 1)
 		return "the CPU has no implementation for this number of tensors";
-	if (!types_fit(table[op->kind].types, in->dtype, npu_op_output(graph, op)->dtype))
+	if (!implementation(op->kind, in->dtype, npu_op_output(graph, op)->dtype))
 		return "the CPU has no implementation for these types";
 	return NULL;
 }
@@ -93,7 +109,8 @@ int npu_cpu_execute(const struct npu_cpu_call *call)
 {
 	if (npu_cpu_check(call->graph, call->op))
 		return -ENOTSUP;
-	return table[call->op->kind].run(call);
+	return implementation(call->op->kind, npu_op_input(call->graph, call->op, 0)->dtype,
+			      npu_op_output(call->graph, call->op)->dtype)(call);
 }
 
 static struct npu_cpu_view make_view(const struct npu_tensor *tensor, void *data)

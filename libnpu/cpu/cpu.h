@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Operators that the CPU does, in TensorFlow Lite's quantised arithmetic
- * (tensorflow/lite/kernels/internal/reference, version 2.14: two roundings).
+ * Operators that the CPU does: bytes in TensorFlow Lite's quantised arithmetic
+ * (tensorflow/lite/kernels/internal/reference, version 2.14: two roundings), float32
+ * in single precision.  They know graphs only: libnpu runs the CPU steps of programs
+ * with them, the quantiser of the compiler whole graphs.
  */
 #ifndef LIBNPU_CPU_H
 #define LIBNPU_CPU_H
@@ -89,5 +91,31 @@ int npu_cpu_reduce_max(const struct npu_cpu_call *call);
 int npu_cpu_arg_max(const struct npu_cpu_call *call);
 int npu_cpu_quantize(const struct npu_cpu_call *call);
 int npu_cpu_dequantize(const struct npu_cpu_call *call);
+
+/* The same for float32. */
+int npu_cpu_conv_float(const struct npu_cpu_call *call);
+int npu_cpu_pool_float(const struct npu_cpu_call *call);
+int npu_cpu_binary_float(const struct npu_cpu_call *call);
+int npu_cpu_unary_float(const struct npu_cpu_call *call);
+int npu_cpu_softmax_float(const struct npu_cpu_call *call);
+int npu_cpu_resize_bilinear_float(const struct npu_cpu_call *call);
+int npu_cpu_mean_float(const struct npu_cpu_call *call);
+int npu_cpu_reduce_max_float(const struct npu_cpu_call *call);
+int npu_cpu_arg_max_float(const struct npu_cpu_call *call);
+
+/* The fused clamp behind an operation on real numbers. */
+static inline float npu_activate(enum npu_activation activation, float x)
+{
+	switch (activation) {
+	case NPU_ACT_RELU:
+		return max(x, 0.0f);
+	case NPU_ACT_RELU6:
+		return min(max(x, 0.0f), 6.0f);
+	case NPU_ACT_RELU_N1_TO_1:
+		return min(max(x, -1.0f), 1.0f);
+	default:
+		return x;
+	}
+}
 
 #endif /* LIBNPU_CPU_H */

@@ -2,6 +2,8 @@
 /*
  * Maximum and average over windows that are cut at the image's edge.
  */
+#include <math.h>
+
 #include "fixed.h"
 
 /* Input rows or columns [first, end) under an output row or column. */
@@ -62,6 +64,48 @@ int npu_cpu_pool(const struct npu_cpu_call *call)
 					  npu_clamped(average ? box_average(&in, &box, c)
 							      : box_max(&in, &box, c),
 						      clamp));
+		}
+	}
+	return 0;
+}
+
+/* ---- float32 ---- */
+
+static float box_real(const struct npu_cpu_view *in, const struct box *box, u32 c, bool average)
+{
+	size_t count = (size_t)(box->y_end - box->y) * (box->x_end - box->x);
+	float most = -INFINITY, sum = 0;
+	u32 y, x;
+
+	for (y = box->y; y < box->y_end; y++)
+		for (x = box->x; x < box->x_end; x++) {
+			size_t at = ((size_t)y * in->nhwc[2] + x) * in->nhwc[3] + c;
+			float value = ((const float *)in->data)[at];
+
+			most = max(most, value);
+			sum += value;
+		}
+	if (!average)
+		return most;
+	return count ? sum / (float)count : 0;
+}
+
+int npu_cpu_pool_float(const struct npu_cpu_call *call)
+{
+	const struct npu_cpu_view in = npu_cpu_input(call, 0), out = npu_cpu_output(call);
+	const struct npu_window *w = &call->op->window;
+	bool average = call->op->kind == NPU_OP_AVERAGE_POOL;
+	float *to = out.data;
+	struct box box;
+	u32 y, x, c;
+
+	for (y = 0; y < out.nhwc[1]; y++) {
+		cut(y, w->stride_y, w->r, w->pad_top, in.nhwc[1], &box.y, &box.y_end);
+		for (x = 0; x < out.nhwc[2]; x++) {
+			cut(x, w->stride_x, w->s, w->pad_left, in.nhwc[2], &box.x, &box.x_end);
+			for (c = 0; c < out.nhwc[3]; c++)
+				*to++ = npu_activate(call->op->activation,
+						     box_real(&in, &box, c, average));
 		}
 	}
 	return 0;

@@ -3,6 +3,7 @@
  * Mean, maximum and the index of the maximum (reference/reduce.h,
  * arg_min_max.h).
  */
+#include <math.h>
 #include <stdlib.h>
 
 #include "fixed.h"
@@ -118,6 +119,66 @@ int npu_cpu_arg_max(const struct npu_cpu_call *call)
 		inner *= in.tensor->dim[d];
 	for (i = 0; i < out.elements; i++) {
 		most = index_of_max(&in, i / inner * size * inner + i % inner, inner, size);
+		if (out.tensor->dtype == NPU_I64)
+			((s64 *)out.data)[i] = most;
+		else
+			npu_store(&out, i, (s32)most);
+	}
+	return 0;
+}
+
+/* ---- float32 ---- */
+
+int npu_cpu_mean_float(const struct npu_cpu_call *call)
+{
+	const struct npu_cpu_view in = npu_cpu_input(call, 0), out = npu_cpu_output(call);
+	struct walk walk = start_walk(in.tensor, call->op->axes);
+	const float *from = in.data;
+	float *to = out.data;
+	size_t i;
+
+	for (i = 0; i < out.elements; i++)
+		to[i] = 0;
+	for (i = 0; i < in.elements; i++, next(&walk))
+		to[walk.place] += from[i];
+	for (i = 0; i < out.elements; i++)
+		to[i] = npu_activate(call->op->activation,
+				     to[i] * (float)out.elements / (float)in.elements);
+	return 0;
+}
+
+int npu_cpu_reduce_max_float(const struct npu_cpu_call *call)
+{
+	const struct npu_cpu_view in = npu_cpu_input(call, 0), out = npu_cpu_output(call);
+	struct walk walk = start_walk(in.tensor, call->op->axes);
+	const float *from = in.data;
+	float *to = out.data;
+	size_t i;
+
+	for (i = 0; i < out.elements; i++)
+		to[i] = -INFINITY;
+	for (i = 0; i < in.elements; i++, next(&walk))
+		to[walk.place] = max(to[walk.place], from[i]);
+	for (i = 0; i < out.elements; i++)
+		to[i] = npu_activate(call->op->activation, to[i]);
+	return 0;
+}
+
+int npu_cpu_arg_max_float(const struct npu_cpu_call *call)
+{
+	const struct npu_cpu_view in = npu_cpu_input(call, 0), out = npu_cpu_output(call);
+	u32 axis = (u32)call->op->axis, size = in.tensor->dim[axis], d, j, most;
+	const float *from = in.data;
+	size_t i, inner = 1;
+
+	for (d = axis + 1; d < in.tensor->rank; d++)
+		inner *= in.tensor->dim[d];
+	for (i = 0; i < out.elements; i++) {
+		const float *first = from + i / inner * size * inner + i % inner;
+
+		for (j = 1, most = 0; j < size; j++)
+			if (first[j * inner] > first[most * inner])
+				most = j;
 		if (out.tensor->dtype == NPU_I64)
 			((s64 *)out.data)[i] = most;
 		else

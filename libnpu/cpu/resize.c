@@ -168,3 +168,37 @@ int npu_cpu_resize_bilinear(const struct npu_cpu_call *call)
 		resize_real(call->op, &in, &out);
 	return 0;
 }
+
+/* ---- float32 ---- */
+
+static float bilinear_float(const struct npu_cpu_view *in, const struct real_position *v,
+			    const struct real_position *h, u32 c)
+{
+	const float *from = (const float *)in->data + c;
+	float top = from[pixel(in, v->low, h->low)] * (1 - h->part) +
+		    from[pixel(in, v->low, h->high)] * h->part;
+	float bottom = from[pixel(in, v->high, h->low)] * (1 - h->part) +
+		       from[pixel(in, v->high, h->high)] * h->part;
+
+	return top * (1 - v->part) + bottom * v->part;
+}
+
+int npu_cpu_resize_bilinear_float(const struct npu_cpu_call *call)
+{
+	const struct npu_cpu_view in = npu_cpu_input(call, 0), out = npu_cpu_output(call);
+	float *to = out.data;
+	u32 y, x, c;
+
+	for (y = 0; y < out.nhwc[1]; y++) {
+		struct real_position v = real_position(call->op, y, in.nhwc[1], out.nhwc[1]);
+
+		for (x = 0; x < out.nhwc[2]; x++) {
+			struct real_position h =
+				real_position(call->op, x, in.nhwc[2], out.nhwc[2]);
+
+			for (c = 0; c < out.nhwc[3]; c++)
+				*to++ = bilinear_float(&in, &v, &h, c);
+		}
+	}
+	return 0;
+}

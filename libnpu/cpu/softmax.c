@@ -126,3 +126,31 @@ int npu_cpu_softmax(const struct npu_cpu_call *call)
 		softmax_row(&softmax, &in, &out, first, depth);
 	return 0;
 }
+
+/* ---- float32 ---- */
+
+static void real_row(const float *in, float *out, u32 depth, float beta)
+{
+	float most = -INFINITY, sum = 0;
+	u32 i;
+
+	for (i = 0; i < depth; i++)
+		most = max(most, in[i]);
+	for (i = 0; i < depth; i++) {
+		out[i] = expf((in[i] - most) * beta);
+		sum += out[i];
+	}
+	for (i = 0; i < depth; i++)
+		out[i] /= sum;
+}
+
+int npu_cpu_softmax_float(const struct npu_cpu_call *call)
+{
+	const struct npu_cpu_view in = npu_cpu_input(call, 0), out = npu_cpu_output(call);
+	u32 depth = in.tensor->dim[in.tensor->rank - 1];
+	size_t i;
+
+	for (i = 0; i < out.elements; i += depth)
+		real_row((const float *)in.data + i, (float *)out.data + i, depth, call->op->alpha);
+	return 0;
+}

@@ -147,3 +147,33 @@ int npu_cpu_hard_swish(const struct npu_cpu_call *call)
 {
 	return by_table(call, hard_swish_value);
 }
+
+/* ---- float32 ---- */
+
+static float real_result(const struct npu_op *op, float x)
+{
+	switch (op->kind) {
+	case NPU_OP_LEAKY_RELU:
+		return x >= 0 ? x : x * op->alpha;
+	case NPU_OP_LOGISTIC:
+		return logistic(x);
+	case NPU_OP_TANH:
+		return tanhf(x);
+	case NPU_OP_HARD_SWISH:
+		return x * min(max(x + 3, 0.0f), 6.0f) / 6;
+	default: /* the activation alone */
+		return x;
+	}
+}
+
+int npu_cpu_unary_float(const struct npu_cpu_call *call)
+{
+	const struct npu_cpu_view in = npu_cpu_input(call, 0), out = npu_cpu_output(call);
+	const float *from = in.data;
+	float *to = out.data;
+	size_t i;
+
+	for (i = 0; i < out.elements; i++)
+		to[i] = npu_activate(call->op->activation, real_result(call->op, from[i]));
+	return 0;
+}

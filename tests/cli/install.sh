@@ -40,7 +40,7 @@ result $? 'the README has a first program'
 	says '^class [0-9], [1-9][0-9]* tasks, [1-9][0-9]* cycles$' 'it says what it saw'
 	cp "$tmp/out" "$tmp/shared.out"
 	PKG_CONFIG_SYSROOT_DIR='' exits 0 'it compiles against the static library' ${CC:-cc} $sanitize "$tmp/first.c" \
-		-I"$tmp/root/opt/npu/include" "$tmp/root/opt/npu/lib/libnpu.a" $(PKG_CONFIG_SYSROOT_DIR='' pkg-config --libs json-c libdrm libnl-genl-3.0) -lm -pthread \
+		-I"$tmp/root/opt/npu/include" "$tmp/root/opt/npu/lib/libnpu.a" $(PKG_CONFIG_SYSROOT_DIR='' pkg-config --libs json-c libdrm libnl-genl-3.0 libprotobuf-c) -lm -pthread \
 		-o "$tmp/static"
 	exits 0 'and runs' "$tmp/static" tools/demo/digits.tflite
 	cmp -s "$tmp/out" "$tmp/shared.out"

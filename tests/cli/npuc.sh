@@ -45,6 +45,45 @@ done
 ! grep -qE '(src|href)="?https?:' "$tmp/report/report.html"
 result $? 'report.html needs no network'
 
+float=$NPU_SHARED/models/tflite/mlperf_ic_resnet8_f32.tflite
+sample=$NPU_SHARED/models/golden/tflite/mlperf_ic_resnet8_f32/in_0.bin
+if [ -f "$float" ]; then
+	refuses 'a float model' '--calibrate' "$npuc" "$float"
+	mkdir "$tmp/samples" "$tmp/nothing"
+	cp "$sample" "$tmp/samples/0.bin"
+	for method in minmax percentile percentile:99.5 kl mse; do
+		exits 0 "--calibrate --method $method" "$npuc" "$float" --calibrate "$tmp/samples" --method $method \
+			--save-calibration "$tmp/calibration.json" -o "$tmp/float.npu"
+		exits 0 'and from the file that it saved' "$npuc" "$float" --calibrate "$tmp/calibration.json" \
+			-o "$tmp/again.npu"
+		cmp -s "$tmp/float.npu" "$tmp/again.npu"
+		result $? 'which gives the same program'
+	done
+	exits 0 '--noise' "$npuc" "$float" --calibrate "$sample" --noise --report "$tmp/float-report"
+	says 'model/dense/MatMul' 'names the layers'
+	says '^worst: ' 'and the worst of them'
+	[ -s "$tmp/float-report/quantisation.txt" ]
+	result $? 'is part of the report'
+	exits 0 '--random-calibration' "$npuc" "$float" --random-calibration --plan-only
+	complains 'WORTHLESS' 'says loudly what that is'
+	refuses 'a folder without samples' 'no whole number' "$npuc" "$float" --calibrate "$tmp/nothing"
+	refuses 'a folder that is not there' 'No such file' "$npuc" "$float" --calibrate "$tmp/not-there"
+	refuses 'a sample of another size' 'digits.tflite: [0-9]+ bytes' "$npuc" "$float" --calibrate "$digits" --method kl
+	refuses 'an unknown method' 'percentile' "$npuc" "$float" --calibrate "$tmp/samples" --method best
+	refuses 'a percentile beyond 100' 'percentile' "$npuc" "$float" --calibrate "$tmp/samples" --method percentile:101
+	refuses 'unknown equalisation' 'depthwise' "$npuc" "$float" --calibrate "$tmp/samples" --equalise some
+	echo '{"model/dense/MatMul": {"min": 3, "max": 1}}' >"$tmp/bad.json"
+	refuses 'a range upside down' 'model/dense/MatMul' "$npuc" "$float" --calibrate "$tmp/bad.json"
+	echo '{"input_1": {"min": -1, "max": 1}}' >"$tmp/bad.json"
+	refuses 'a calibration without a layer' 'no range for this layer' "$npuc" "$float" --calibrate "$tmp/bad.json"
+	refuses '--noise without samples' 'needs samples' "$npuc" "$float" --calibrate "$tmp/calibration.json" --noise
+else
+	skip calibration "no $float"
+fi
+refuses 'calibration of an integer model' 'nothing to calibrate' "$npuc" "$digits" --calibrate "$digits"
+refuses '--method alone' '--calibrate' "$npuc" "$digits" --method kl
+refuses 'samples and noise' 'exclude' "$npuc" "$digits" --calibrate "$tmp" --random-calibration
+
 exits 0 '--sweep' "$npuc" "$digits" --sweep "$tmp/sweep"
 [ "$(wc -l <"$tmp/sweep.csv")" -gt 8 ]
 result $? 'writes a row for each budget'
@@ -57,6 +96,10 @@ exits 0 '--plan-only of a layer list' "$npuc" "$tmp/layers.tsv" --plan-only
 printf 'two\tconv\t64\t56\t56\t64\t3\n' >>"$tmp/layers.tsv"
 refuses 'a layer list with a short row' 'layers.tsv.*3' "$npuc" "$tmp/layers.tsv" --plan-only
 
+exits 0 'compiles a quantised ONNX model' "$npuc" tests/fuzz/corpus/onnx/qlinear_conv -o "$tmp/onnx.npu"
+refuses 'a float ONNX model' 'onnx/conv: operator 1 .*--calibrate DIR' "$npuc" tests/fuzz/corpus/onnx/conv -o "$tmp/no.npu"
+head -c 300 tests/fuzz/corpus/onnx/conv >"$tmp/short.onnx"
+refuses 'a truncated ONNX model' 'short.onnx: damaged' "$npuc" "$tmp/short.onnx" -o "$tmp/no.npu"
 refuses 'a file that is not there' 'missing.tflite' "$npuc" "$tmp/missing.tflite" -o "$tmp/no.npu"
 refuses 'a folder' "$tmp" "$npuc" "$tmp" -o "$tmp/no.npu"
 head -c 10000 "$digits" >"$tmp/short.tflite"

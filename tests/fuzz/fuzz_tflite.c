@@ -1,81 +1,10 @@
 // SPDX-License-Identifier: MIT
-/*
- * TensorFlow Lite files that nobody wrote: the importer must refuse or give a
- * graph that printers and, where it is small enough, the reference interpreter
- * can work with.
- */
-#include "graph.h"
-#include "reference.h"
-
-#include <stdio.h>
-#include <stdlib.h>
+/* TensorFlow Lite files that nobody wrote. */
+#include "fuzz_graph.h"
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t bytes);
 
-/* Upper bound of an operator's work: each output element may look at all operands. */
-static u64 work(const struct npu_graph *graph, const struct npu_op *op)
-{
-	u64 bytes = 0;
-	u32 i;
-
-	for (i = 0; i < op->input_count; i++)
-		if (npu_op_input(graph, op, i))
-			bytes += npu_op_input(graph, op, i)->bytes;
-	if (op->kind == NPU_OP_MAX_POOL || op->kind == NPU_OP_AVERAGE_POOL)
-		bytes = min((u64)op->window.r * op->window.s, bytes);
-	return npu_op_output(graph, op)->bytes * (bytes + 1);
-}
-
-static bool is_small(const struct npu_graph *graph)
-{
-	u64 total = 0;
-	u32 i;
-
-	for (i = 0; i < graph->tensor_count; i++)
-		total += graph->tensor[i].bytes;
-	if (total > 1 << 20)
-		return false;
-	for (i = 0; i < graph->op_count; i++)
-		total += work(graph, &graph->op[i]);
-	return total < 1 << 22;
-}
-
-static void run(const struct npu_graph *graph)
-{
-	struct npu_reference *reference;
-	struct npu_diag diag = { 0 };
-	u32 i, j;
-
-	if (npu_reference_new(graph, &reference, &diag))
-		abort();
-	for (i = 0; i < graph->input_count; i++) {
-		u8 *data = npu_reference_tensor(reference, graph->input[i]);
-
-		for (j = 0; j < graph->tensor[graph->input[i]].bytes; j++)
-			data[j] = j * 37 & 0x3f;
-	}
-	npu_reference_run(reference, NULL, NULL, &diag);
-	npu_reference_free(reference);
-}
-
 int LLVMFuzzerTestOneInput(const u8 *data, size_t bytes)
 {
-	static FILE *null;
-	struct npu_graph *graph;
-	struct npu_diag diag = { 0 };
-	int error = npu_import_tflite(data, bytes, "fuzz", &graph, &diag);
-
-	if (!null)
-		null = fopen("/dev/null", "w");
-	if (error) {
-		if (!diag.text[0])
-			abort();
-		return 0;
-	}
-	npu_graph_dump(graph, NPU_DUMP_TEXT, null);
-	npu_graph_dump(graph, NPU_DUMP_DOT, null);
-	if (is_small(graph))
-		run(graph);
-	npu_graph_free(graph);
-	return 0;
+	return fuzz_import(npu_import_tflite, data, bytes);
 }

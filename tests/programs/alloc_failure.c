@@ -19,6 +19,7 @@
 #include "../common/shared_models.h"
 #include "internal.h"
 #include "npu_compiler.h"
+#include "onnx_writer.h"
 #include "random_model.h"
 #include "report/report.h"
 
@@ -408,6 +409,24 @@ static void try_seed(u64 seed)
 	free(subject.file.data);
 }
 
+/* The other importer: its decoder is a library, which gets its memory from us. */
+static void try_onnx(void)
+{
+	struct subject subject = { .config = nvdla_config_find(shared_configs[0]) };
+	struct onnx_writer w;
+
+	onnx_qdq_conv(&w, ONNX__TENSOR_PROTO__DATA_TYPE__UINT8, true);
+	onnx_node(&w, "QuantizeLinear", "y,s,z", "yq");
+	onnx_node(&w, "DequantizeLinear", "yq,s,z", "out");
+	onnx_output(&w, "out");
+	subject.file.data = onnx_end(&w, &subject.file.bytes);
+	if (write_model(&subject.file))
+		try_life(&subject, life_of_program, "compiler, ONNX");
+	else
+		tap(false, "the ONNX model is written");
+	free(subject.file.data);
+}
+
 static void remove_files(void)
 {
 	static const char *const reports[] = { "summary.json", "layers.csv", "layers.json",
@@ -441,6 +460,7 @@ int main(int argc, char **argv)
 	snprintf(report_path, sizeof(report_path), "%s/report", directory);
 	for (seed = first; seed < first + count; seed++)
 		try_seed(seed);
+	try_onnx();
 	remove_files();
 	return tap_end();
 }

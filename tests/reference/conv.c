@@ -206,16 +206,47 @@ static s32 transpose_sum(const struct conv *conv, u32 y, u32 x, u32 k)
 	return (s32)sum;
 }
 
+static float transpose_sum_float(const struct conv *conv, u32 y, u32 x, u32 k)
+{
+	const float *in = conv->in.data, *weights = conv->weights.data, *bias = conv->bias.data;
+	const struct npu_window *w = conv->window;
+	u32 r, s, c, in_y, in_x;
+	float sum = 0;
+
+	for (r = 0; r < conv->taps_y; r++)
+		for (s = 0; s < conv->taps_x; s++) {
+			if (!from_tap(y, w->stride_y, r, w->pad_top, conv->in.nhwc[1], &in_y) ||
+			    !from_tap(x, w->stride_x, s, w->pad_left, conv->in.nhwc[2], &in_x))
+				continue;
+			for (c = 0; c < conv->in.nhwc[3]; c++)
+				sum += in[ref_offset(&conv->in, in_y, in_x, c)] *
+				       weights[weight_offset(conv, k, r, s) + c];
+		}
+	return sum + (bias ? bias[k] : 0);
+}
+
+static void transpose_conv_float(const struct ref_run *run, const struct conv *conv)
+{
+	float *out = conv->out.data;
+	u32 y, x, k;
+
+	for (k = 0; k < conv->out.nhwc[3]; k++)
+		for (y = 0; y < conv->out.nhwc[1]; y++)
+			for (x = 0; x < conv->out.nhwc[2]; x++)
+				out[ref_offset(&conv->out, y, x, k)] =
+					ref_clamp_float(run, transpose_sum_float(conv, y, x, k));
+}
+
 int ref_transpose_conv(const struct ref_run *run)
 {
 	struct conv conv = conv_of(run);
 	struct ref_range range = ref_range(run);
 	u32 y, x, k;
 
-	if (ref_is_float(&conv.in))
-		return npu_diag_set(run->diag, -ENOTSUP,
-				    "%s: no reference for float32 transpose convolution",
-				    run->graph->file);
+	if (ref_is_float(&conv.in)) {
+		transpose_conv_float(run, &conv);
+		return 0;
+	}
 	for (k = 0; k < conv.out.nhwc[3]; k++) {
 		struct ref_scale scale = ref_scale_of(ref_conv_factor(run, k));
 

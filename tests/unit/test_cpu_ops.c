@@ -99,6 +99,100 @@ static struct npu_op *add_op(struct bench *b, enum npu_op_kind kind, u32 inputs)
 	return op;
 }
 
+static s32 stored_value(const struct npu_tensor *tensor, const void *data, size_t i)
+{
+	switch (tensor->dtype) {
+	case NPU_I8:
+		return ((const s8 *)data)[i];
+	case NPU_U8:
+		return ((const u8 *)data)[i];
+	default:
+		return ((const s32 *)data)[i];
+	}
+}
+
+/* Scale of kernel @k's weights, or of the whole tensor. */
+static float scale_of(const struct npu_tensor *tensor, u32 k)
+{
+	return tensor->quant.scale[tensor->quant.count > 1 ? k : 0];
+}
+
+/* The real numbers that an input's stored values stand for; indices stay what they are. */
+static void *real_input(struct bench *b, const struct npu_op *op, u32 i, const void *data)
+{
+	const struct npu_tensor *tensor = npu_op_input(b->graph, op, i);
+	bool is_bias = i == 2 && tensor->dtype == NPU_I32 && op->kind != NPU_OP_CONCAT;
+	size_t e, count = npu_tensor_elements(tensor);
+	float *real = npu_arena_array(&b->graph->arena, count, sizeof(*real));
+
+	assert_non_null(real);
+	if (tensor->dtype == NPU_I32 && !is_bias) {
+		memcpy(real, data, tensor->bytes);
+		return real;
+	}
+	for (e = 0; e < count; e++) {
+		u32 k = (u32)(e / (count / max(tensor->quant.count, 1u)));
+		float scale = is_bias ? scale_of(npu_op_input(b->graph, op, 0), 0) *
+						scale_of(npu_op_input(b->graph, op, 1), (u32)e)
+				      : scale_of(tensor, k);
+		s32 zero = tensor->quant.count == 1 ? tensor->quant.zero[0] : 0;
+
+		real[e] = scale * (float)(stored_value(tensor, data, e) - zero);
+	}
+	return real;
+}
+
+/* As float32 it computes the same as with bytes, to within a unit, where bytes do not saturate. */
+static void compare_float(struct bench *b, const void *const *input, const void *stored)
+{
+	const struct npu_op *op = &b->graph->op[0];
+	const struct npu_tensor out = *npu_op_output(b->graph, op);
+	/* INT8 takes positions in 1/1024 of a pixel; hard swish has 16 bits in between. */
+	bool rough = op->kind == NPU_OP_HARD_SWISH || op->kind == NPU_OP_RESIZE_BILINEAR;
+	const float tolerance = rough ? 2.6f : 1.1f;
+	struct npu_tensor *tensors = b->graph->tensor;
+	const void *real[NPU_MAX_INPUTS] = { NULL };
+	size_t i, count = npu_tensor_elements(&out);
+	float *result = npu_arena_array(&b->graph->arena, count, 2 * sizeof(*result));
+	void *output = result;
+	const struct npu_cpu_call call = { b->graph, op, real, &output };
+
+	assert_non_null(result);
+	for (i = 0; i < op->input_count; i++)
+		if (npu_op_input(b->graph, op, (u32)i))
+			real[i] = real_input(b, op, (u32)i, input[i]);
+	/* The graph is not needed as it was any more. */
+	for (i = 0; i < b->graph->tensor_count; i++)
+		if (tensors[i].dtype == NPU_I8 || tensors[i].dtype == NPU_U8) {
+			tensors[i].dtype = NPU_F32;
+			tensors[i].bytes *= sizeof(float);
+		}
+	assert_null(npu_cpu_check(b->graph, op));
+	assert_int_equal(npu_cpu_execute(&call), 0);
+	if (out.dtype != NPU_I8 && out.dtype != NPU_U8) {
+		assert_memory_equal(output, stored, out.bytes);
+		return;
+	}
+	for (i = 0; i < count; i++) {
+		float units = result[i] / out.quant.scale[0] + (float)out.quant.zero[0];
+		s32 low = out.dtype == NPU_I8 ? -128 : 0;
+
+		if (units > (float)low && units < (float)(low + 255))
+			assert_float_equal(units, (float)stored_value(&out, stored, i), tolerance);
+	}
+}
+
+/* Padding and concatenation move bytes as they are, whatever the operands' scales. */
+static bool has_float_form(const struct bench *b)
+{
+	const struct npu_op *op = &b->graph->op[0];
+	enum npu_dtype in = npu_op_input(b->graph, op, 0)->dtype;
+
+	return (in == NPU_I8 || in == NPU_U8) && op->kind != NPU_OP_QUANTIZE &&
+	       op->kind != NPU_OP_DEQUANTIZE && op->kind != NPU_OP_PAD &&
+	       op->kind != NPU_OP_CONCAT && npu_op_input(b->graph, op, 0)->quant.count;
+}
+
 /* Runs op 0 both ways on the same random inputs. */
 static void compare(struct bench *b)
 {
@@ -130,6 +224,8 @@ static void compare(struct bench *b)
 	assert_int_equal(npu_reference_run_op(reference, 0, NULL, &diag), 0);
 	assert_memory_equal(output, npu_reference_tensor(reference, op->output[0]), out->bytes);
 	npu_reference_free(reference);
+	if (has_float_form(b))
+		compare_float(b, input, output);
 	free(output);
 }
 
@@ -719,8 +815,8 @@ static void test_unsupported(void **unused)
 	const u32 dim[4] = { 1, 1, 1, 1 };
 	const struct npu_cpu_call call = { b.graph, op, NULL, NULL };
 
-	op->input[0] = add_tensor(&b, NPU_F32, 4, dim, 0, 0);
-	op->output[0] = add_tensor(&b, NPU_F32, 4, dim, 0, 0);
+	op->input[0] = add_tensor(&b, NPU_F16, 4, dim, 0, 0);
+	op->output[0] = add_tensor(&b, NPU_F16, 4, dim, 0, 0);
 	assert_non_null(npu_cpu_check(b.graph, op));
 	assert_int_equal(npu_cpu_execute(&call), -ENOTSUP);
 	end(&b);

@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: MIT
+/* Convolutions, matrix products with constants, and what can be folded into them. */
+#include "onnx.h"
+
+#include <math.h>
+
+/* Bias @k as a real number, or as it is stored for @scale. */
+static double bias_value(const struct npu_tensor *t, u64 k)
+{
+	u64 c = t->quant.count > 1 ? k : 0;
+
+	if (t->dtype == NPU_F32)
+		return ((const float *)t->data)[k];
+	if (!t->quant.count)
+		return ((const s32 *)t->data)[k];
+	return ((double)((const s32 *)t->data)[k] - t->quant.zero[c]) * t->quant.scale[c];
+}
+
+static s32 rounded(double value)
+{
+	return (s32)rint(fmax(fmin(value, INT32_MAX), INT32_MIN));
+}
+
+/* The constant behind an operand that is used as bias. */
+static const struct npu_tensor *bias_constant(const struct onnx *o, const struct onnx_value *value)
+{
+	const struct npu_tensor *t = onnx_constant(o, value->quantised ? value->quantised : value);
+
+	return t && (t->dtype == NPU_F32 || t->dtype == NPU_I32) ? t : NULL;
+}
+
+/*
+ * float32, or INT32 in units of the product of both scales.  INT32 without a scale is in these
+ * units already.
+ */
+static int make_bias(struct onnx *o, u32 input, const struct npu_tensor *x,
+		     const struct npu_tensor *w, float factor, u32 *bias)
+{
+	const struct npu_tensor *found = bias_constant(o, o->in[input]);
+	const u32 kernels = w->dim[0];
+	struct npu_quant xq = x->quant, wq = w->quant;
+	struct npu_tensor source;
+	void *data = NULL;
+	u64 elements;
+	u32 k;
+	int error;
+
+	if (!found)
+		return onnx_fail(o, -ENOTSUP, "the bias (%.100s) must be constant, float or int32",
+				 o->in[input]->name);
+	source = *found;
+	elements = npu_tensor_elements(&source);
+	if (elements != kernels && elements != 1)
+		return onnx_fail(o, -EINVAL, "%llu bias values for %u kernels",
+				 (unsigned long long)elements, kernels);
+	error = onnx_add_constant(o, source.name, o->quantised ? NPU_I32 : NPU_F32, 1, &kernels,
+				  bias, &data);
+	for (k = 0; !error && k < kernels; k++) {
+		double value = bias_value(&source, elements == 1 ? 0 : k);
+
+		if (!o->quantised)
+			((float *)data)[k] = (float)(value * factor);
+		else if (source.dtype == NPU_I32 && !source.quant.count)
+			((s32 *)data)[k] = rounded(value);
+		else
+			((s32 *)data)[k] = rounded(
+				value / ((double)xq.scale[0] * wq.scale[wq.count > 1 ? k : 0]));
+	}
+	return error;
+}
+
+/* Constant weights, their dimensions in another order. */
+static int make_weights(struct onnx *o, u32 rank, const u32 *order, u32 *weights)
+{
+	int error = onnx_operand(o, 1, ONNX_PLAIN, weights);
+
+	if (error)
+		return error;
+	if (onnx_tensor(o, *weights)->rank != rank || !onnx_tensor(o, *weights)->data)
+		return onnx_fail(o, -ENOTSUP, "the weights (%.100s) must be constant, of rank %u",
+				 o->in[1]->name, rank);
+	return onnx_permute(o, *weights, order, weights);
+}
+
+static int check_groups(struct onnx *o, s64 groups, u32 channels)
+{
+	if (groups < 1 || channels % groups)
+		return onnx_fail(o, -EINVAL, "%lld groups of %u channels", (long long)groups,
+				 channels);
+	return 0;
+}
+
+int onnx_read_conv(struct onnx *o)
+{
+	u32 inputs[3], out, dim[4] = { 1 }, count = 2;
+	s64 groups = onnx_int(o, "group", 1);
+	struct npu_window window;
+	struct npu_tensor x, w;
+	struct npu_op *op;
+	int error = onnx_operand(o, 0, ONNX_IMAGE, &inputs[0]);
+
+	if (!error)
+		error = make_weights(o, 4, onnx_to_image, &inputs[1]);
+	if (error)
+		return error;
+	x = *onnx_tensor(o, inputs[0]);
+	w = *onnx_tensor(o, inputs[1]);
+	window = (struct npu_window){ .r = w.dim[1], .s = w.dim[2] };
+	error = check_groups(o, groups, x.dim[3]);
+	if (!error)
+		error = onnx_read_window(o, x.dim[1], x.dim[2], &window, &dim[2], &dim[3]);
+	if (!error && o->in_count > 2 && o->in[2])
+		error = make_bias(o, 2, &x, &w, 1, &inputs[count++]);
+	dim[0] = x.dim[0];
+	dim[1] = w.dim[0];
+	if (!error)
+		error = onnx_result(o, 0, ONNX_IMAGE, 4, dim, &out);
+	if (error)
+		return error;
+	op = onnx_add_op(o, NPU_OP_CONV, inputs, count, out);
+	if (!op)
+		return -ENOMEM;
+	op->window = window;
+	op->groups = (u32)groups;
+	op->activation = o->activation;
+	return 0;
+}
+
+static int transposed_size(struct onnx *o, u32 size, u32 kernel, s64 stride, s64 dilation,
+			   s64 padding, s64 extra, u32 *result)
+{
+	s64 out = (size - 1) * stride + (s64)npu_dilated(kernel, (u32)dilation) + extra - padding;
+
+	if (out < 1 || out > INT32_MAX || extra >= stride)
+		return onnx_fail(o, -EINVAL, "%u elements become %lld", size, (long long)out);
+	*result = (u32)out;
+	return 0;
+}
+
+/* Stride, dilation and padding; the size of the result follows. */
+static int transposed_window(struct onnx *o, struct npu_window *w, const u32 *in, u32 *out)
+{
+	s64 stride[2], dilation[2], pad[4], extra[2];
+	int error = onnx_pair(o, "strides", 1, stride, 2, 1);
+
+	if (onnx_attribute(o, "output_shape") || !onnx_text_is(o, "auto_pad", "NOTSET", true))
+		return onnx_fail(o, -ENOTSUP, "output_shape and auto_pad");
+	if (!error)
+		error = onnx_pair(o, "dilations", 1, dilation, 2, 1);
+	if (!error)
+		error = onnx_pair(o, "pads", 0, pad, 4, 0);
+	if (!error && (dilation[0] != 1 || dilation[1] != 1))
+		error = onnx_fail(o, -ENOTSUP, "a transposed convolution with dilation");
+	if (!error)
+		error = onnx_pair(o, "output_padding", 0, extra, 2, 0);
+	if (!error)
+		error = transposed_size(o, in[2], w->r, stride[0], dilation[0], pad[0] + pad[2],
+					extra[0], &out[2]);
+	if (!error)
+		error = transposed_size(o, in[3], w->s, stride[1], dilation[1], pad[1] + pad[3],
+					extra[1], &out[3]);
+	if (error)
+		return error;
+	w->stride_y = (u32)stride[0];
+	w->stride_x = (u32)stride[1];
+	w->dilation_y = (u32)dilation[0];
+	w->dilation_x = (u32)dilation[1];
+	w->pad_top = (u32)pad[0];
+	w->pad_left = (u32)pad[1];
+	w->pad_bottom = (u32)pad[2];
+	w->pad_right = (u32)pad[3];
+	return 0;
+}
+
+/* Weights are [C][K][R][S]. */
+int onnx_read_conv_transpose(struct onnx *o)
+{
+	static const u32 order[] = { 1, 2, 3, 0 };
+	u32 inputs[3], out, dim[4], count = 2;
+	struct npu_window window;
+	struct npu_tensor x, w;
+	struct npu_op *op;
+	int error = onnx_operand(o, 0, ONNX_IMAGE, &inputs[0]);
+
+	if (!error)
+		error = make_weights(o, 4, order, &inputs[1]);
+	if (error)
+		return error;
+	if (onnx_int(o, "group", 1) != 1)
+		return onnx_fail(o, -ENOTSUP, "groups of a transposed convolution");
+	x = *onnx_tensor(o, inputs[0]);
+	w = *onnx_tensor(o, inputs[1]);
+	window = (struct npu_window){ .r = w.dim[1], .s = w.dim[2] };
+	error = transposed_window(o, &window, o->in[0]->dim, dim);
+	if (!error && o->in_count > 2 && o->in[2])
+		error = make_bias(o, 2, &x, &w, 1, &inputs[count++]);
+	dim[0] = x.dim[0];
+	dim[1] = w.dim[0];
+	if (!error)
+		error = onnx_result(o, 0, ONNX_IMAGE, 4, dim, &out);
+	if (error)
+		return error;
+	op = onnx_add_op(o, NPU_OP_TRANSPOSE_CONV, inputs, count, out);
+	if (!op)
+		return -ENOMEM;
+	op->window = window;
+	return 0;
+}
+
+/* x [rows][C] by weights [K][C]. */
+static int add_product(struct onnx *o, bool weights_are_kc, float alpha, float beta, s32 bias)
+{
+	static const u32 swap[] = { 1, 0 }, keep[] = { 0, 1 };
+	struct onnx_value *in = o->in[0];
+	u32 inputs[3], out, dim[NPU_MAX_RANK], count = 2, i;
+	struct npu_tensor x, w;
+	struct npu_op *op;
+	int error = onnx_operand(o, 0, ONNX_PLAIN, &inputs[0]);
+
+	if (!error)
+		error = make_weights(o, 2, weights_are_kc ? keep : swap, &inputs[1]);
+	if (error)
+		return error;
+	x = *onnx_tensor(o, inputs[0]);
+	w = *onnx_tensor(o, inputs[1]);
+	if (!in->rank || in->dim[in->rank - 1] != w.dim[1])
+		return onnx_fail(o, -EINVAL, "rows of %u inputs by %u x %u weights",
+				 in->rank ? in->dim[in->rank - 1] : 0, w.dim[0], w.dim[1]);
+	for (i = 0; alpha != 1 && i < w.dim[0] * w.dim[1]; i++)
+		((float *)(uintptr_t)w.data)[i] *= alpha;
+	if (bias >= 0)
+		error = make_bias(o, (u32)bias, &x, &w, beta, &inputs[count++]);
+	memcpy(dim, in->dim, sizeof(dim));
+	dim[in->rank - 1] = w.dim[0];
+	if (!error)
+		error = onnx_result(o, 0, ONNX_PLAIN, in->rank, dim, &out);
+	if (error)
+		return error;
+	op = onnx_add_op(o, NPU_OP_FULLY_CONNECTED, inputs, count, out);
+	if (!op)
+		return -ENOMEM;
+	op->activation = o->activation;
+	return 0;
+}
+
+int onnx_read_gemm(struct onnx *o)
+{
+	float alpha = onnx_float(o, "alpha", 1), beta = onnx_float(o, "beta", 1);
+
+	if (onnx_int(o, "transA", 0))
+		return onnx_fail(o, -ENOTSUP, "a transposed first operand");
+	if (o->quantised && (alpha != 1 || beta != 1))
+		return onnx_fail(o, -ENOTSUP, "alpha %g and beta %g of a quantised product",
+				 (double)alpha, (double)beta);
+	return add_product(o, onnx_int(o, "transB", 0), alpha, beta,
+			   o->in_count > 2 && o->in[2] ? 2 : -1);
+}
+
+int onnx_read_matmul(struct onnx *o)
+{
+	return add_product(o, false, 1, 1, -1);
+}
+
+/* The operator that computes a value which nobody else reads, or NULL. */
+static struct npu_op *only_producer(const struct onnx *o, const struct onnx_value *value)
+{
+	u32 i, tensor;
+
+	if (value->is_output || value->aliased || value->reader_count != 1)
+		return NULL;
+	tensor = value->tensor[value->tensor[ONNX_IMAGE] == NPU_NONE ? ONNX_PLAIN : ONNX_IMAGE];
+	for (i = o->graph->op_count; i--;)
+		if (o->graph->op[i].output[0] == tensor)
+			return &o->graph->op[i];
+	return NULL;
+}
+
+static void scale_kernels(const struct npu_tensor *w, const float *mul)
+{
+	const u64 per = npu_tensor_elements(w) / w->dim[0];
+	float *data = (float *)(uintptr_t)w->data;
+	u64 i;
+
+	for (i = 0; i < per * w->dim[0]; i++)
+		data[i] *= mul[i / per];
+}
+
+/* Weights and bias are copies of the importer's own, made for this operator alone. */
+bool onnx_fold_scale(struct onnx *o, const struct onnx_value *value, const float *mul,
+		     const float *add, u32 count, bool *folded)
+{
+	struct npu_op *op = only_producer(o, value);
+	struct npu_tensor w;
+	float *bias;
+	u32 *input, k;
+
+	*folded = false;
+	if (!op || (op->kind != NPU_OP_CONV && op->kind != NPU_OP_FULLY_CONNECTED) ||
+	    op->activation != NPU_ACT_NONE)
+		return true;
+	w = *onnx_tensor(o, op->input[1]);
+	if (w.dtype != NPU_F32 || w.dim[0] != count)
+		return true;
+	if (op->input_count < 3) {
+		input = npu_arena_array(&o->graph->arena, 3, sizeof(*input));
+		bias = npu_arena_array(&o->graph->arena, count, sizeof(*bias));
+		if (!input || !bias)
+			return false;
+		memcpy(input, op->input, 2 * sizeof(*input));
+		input[2] = npu_graph_add_tensor(o->graph, w.name, NPU_F32, 1, &count);
+		if (input[2] == NPU_NONE)
+			return false;
+		o->graph->tensor[input[2]].data = bias;
+		op->input = input;
+		op->input_count = 3;
+	}
+	bias = (float *)(uintptr_t)onnx_tensor(o, op->input[2])->data;
+	for (k = 0; k < count; k++)
+		bias[k] = bias[k] * (mul ? mul[k] : 1) + (add ? add[k] : 0);
+	if (mul)
+		scale_kernels(&w, mul);
+	*folded = true;
+	return true;
+}
+
+/* By channel, as two operators. */
+static int add_scale(struct onnx *o, const float *factor[2], u32 channels)
+{
+	static const enum npu_op_kind kinds[] = { NPU_OP_MUL, NPU_OP_ADD };
+	const u32 dim[] = { 1, 1, 1, channels };
+	struct onnx_value *in = o->in[0];
+	u32 inputs[2], out, i;
+	void *data = NULL;
+	int error = onnx_want(o, in, ONNX_IMAGE, &inputs[0]);
+
+	for (i = 0; !error && i < 2; i++) {
+		error = onnx_add_constant(o, o->in[i + 1]->name, NPU_F32, 4, dim, &inputs[1],
+					  &data);
+		if (error)
+			break;
+		memcpy(data, factor[i], channels * sizeof(float));
+		if (i)
+			error = onnx_result(o, 0, ONNX_IMAGE, 4, in->dim, &out);
+		else
+			error = onnx_add_tensor(o, in->name, NPU_F32, 4,
+						onnx_tensor(o, inputs[0])->dim, &out);
+		if (!error && !onnx_add_op(o, kinds[i], inputs, 2, out))
+			error = -ENOMEM;
+		inputs[0] = out;
+	}
+	return error;
+}
+
+int onnx_read_batch_norm(struct onnx *o)
+{
+	const struct npu_tensor *parameter[4];
+	float epsilon = onnx_float(o, "epsilon", 1e-5f), *mul, *add;
+	struct onnx_value *in = o->in[0];
+	u32 i, k, channels = in->rank == 4 ? in->dim[1] : 0;
+	bool folded;
+
+	for (i = 0; i < 4; i++) {
+		parameter[i] = o->in[i + 1] ? onnx_constant(o, o->in[i + 1]) : NULL;
+		if (!parameter[i] || parameter[i]->dtype != NPU_F32 || in->dtype != NPU_F32 ||
+		    npu_tensor_elements(parameter[i]) != channels)
+			return onnx_fail(o, -ENOTSUP,
+					 "needs an image of rank 4 and constant parameters for "
+					 "each channel");
+	}
+	mul = npu_arena_array(&o->graph->arena, 2 * (size_t)channels, sizeof(*mul));
+	if (!mul)
+		return -ENOMEM;
+	add = mul + channels;
+	for (k = 0; k < channels; k++) {
+		const float *p[4] = { parameter[0]->data, parameter[1]->data, parameter[2]->data,
+				      parameter[3]->data };
+
+		mul[k] = p[0][k] / sqrtf(p[3][k] + epsilon);
+		add[k] = p[1][k] - p[2][k] * mul[k];
+	}
+	if (!onnx_fold_scale(o, in, mul, add, channels, &folded))
+		return -ENOMEM;
+	if (!folded)
+		return add_scale(o, (const float *[]){ mul, add }, channels);
+	onnx_value_shape(o->out[0], NPU_F32, in->rank, in->dim);
+	memcpy(o->out[0]->tensor, in->tensor, sizeof(in->tensor));
+	return 0;
+}

@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: MIT
+/* Arithmetic on elements. */
+#include "onnx.h"
+
+#include <math.h>
+
+static int broadcast_shape(struct onnx *o, u32 *rank, u32 *dim)
+{
+	const struct onnx_value *a = o->in[0], *b = o->in[1];
+	u32 i;
+
+	*rank = max(a->rank, b->rank);
+	for (i = 0; i < *rank; i++) {
+		u32 da = i < a->rank ? a->dim[a->rank - 1 - i] : 1;
+		u32 db = i < b->rank ? b->dim[b->rank - 1 - i] : 1;
+
+		if (da != db && da != 1 && db != 1)
+			return onnx_fail(o, -EINVAL, "shapes do not broadcast: %u and %u", da, db);
+		dim[*rank - 1 - i] = max(da, db);
+	}
+	return 0;
+}
+
+/* A constant that adds to or multiplies each channel of a float convolution or product in front. */
+static int fold_constant(struct onnx *o, bool *folded)
+{
+	u32 c = onnx_constant(o, o->in[1]) ? 1 : 0, i, channels;
+	const struct npu_tensor *t = onnx_constant(o, o->in[c]);
+	struct onnx_value *value = o->in[!c];
+	u32 axis = value->rank == 4 ? 1 : value->rank - 1;
+
+	*folded = false;
+	if (!t || t->dtype != NPU_F32 || value->rank < 2 || t->rank > value->rank ||
+	    onnx_constant(o, value) ||
+	    (o->row->kind != NPU_OP_ADD && !(o->row->kind == NPU_OP_MUL)))
+		return 0;
+	channels = value->dim[axis];
+	for (i = 0; i < t->rank; i++)
+		if (t->dim[t->rank - 1 - i] != (value->rank - 1 - i == axis ? channels : 1))
+			return 0;
+	if (npu_tensor_elements(t) != channels)
+		return 0;
+	if (!onnx_fold_scale(o, value, o->row->kind == NPU_OP_MUL ? t->data : NULL,
+			     o->row->kind == NPU_OP_ADD ? t->data : NULL, channels, folded))
+		return -ENOMEM;
+	if (!*folded)
+		return 0;
+	onnx_value_shape(o->out[0], NPU_F32, value->rank, value->dim);
+	memcpy(o->out[0]->tensor, value->tensor, sizeof(value->tensor));
+	return 0;
+}
+
+/* Small integers are dimensions that shapes are computed of. */
+static int compute_integers(struct onnx *o, u32 rank, const u32 *dim)
+{
+	s64 a[64], b[64];
+	u32 na = 0, nb = 0, i, count;
+	void *data = NULL;
+	int error = onnx_integers(o, 0, a, ARRAY_SIZE(a), &na);
+
+	if (!error)
+		error = onnx_integers(o, 1, b, ARRAY_SIZE(b), &nb);
+	if (!error && (rank > 1 || !na || !nb || (na != nb && na != 1 && nb != 1)))
+		error = onnx_fail(o, -ENOTSUP, "constants of rank %u", rank);
+	count = max(na, nb);
+	if (!error)
+		error = onnx_define_constant(o, o->in[0]->dtype, rank, dim, &data);
+	for (i = 0; !error && i < count; i++) {
+		s64 x = a[na == 1 ? 0 : i], y = b[nb == 1 ? 0 : i], value = 0;
+		bool bad = false;
+
+		if (o->row->kind == NPU_OP_ADD)
+			bad = check_add_overflow(x, y, &value);
+		else if (o->row->kind == NPU_OP_SUB)
+			bad = check_sub_overflow(x, y, &value);
+		else if (o->row->kind == NPU_OP_MUL)
+			bad = check_mul_overflow(x, y, &value);
+		else if (o->row->kind == NPU_OP_DIV && y > 0)
+			value = x / y;
+		else
+			bad = true;
+		if (bad)
+			return onnx_fail(o, -ENOTSUP, "cannot be computed of constants");
+		if (o->in[0]->dtype == NPU_I64)
+			((s64 *)data)[i] = value;
+		else
+			((s32 *)data)[i] = (s32)value;
+	}
+	return error;
+}
+
+int onnx_read_binary(struct onnx *o)
+{
+	u32 inputs[2], out, rank, dim[NPU_MAX_RANK];
+	enum onnx_layout layout = onnx_layout_of(o);
+	struct npu_op *op;
+	bool folded = false;
+	int error = 0;
+
+	if (o->in_count != 2 || o->in[0]->dtype != o->in[1]->dtype)
+		return onnx_fail(o, -ENOTSUP, "%u operands, or of different types", o->in_count);
+	if (onnx_int(o, "broadcast", 0) && (o->in[0]->rank != o->in[1]->rank))
+		return onnx_fail(o, -ENOTSUP, "broadcast along an axis, as before opset 7");
+	error = broadcast_shape(o, &rank, dim);
+	if (!error && onnx_constant(o, o->in[0]) && onnx_constant(o, o->in[1]) &&
+	    (o->in[0]->dtype == NPU_I64 || o->in[0]->dtype == NPU_I32))
+		return compute_integers(o, rank, dim);
+	if (!error && !o->quantised)
+		error = fold_constant(o, &folded);
+	if (error || folded)
+		return error;
+	if (rank != 4)
+		layout = ONNX_PLAIN;
+	error = onnx_broadcast(o, 0, layout, rank, &inputs[0]);
+	if (!error)
+		error = onnx_broadcast(o, 1, layout, rank, &inputs[1]);
+	if (!error && o->quantised && o->row->rule == ONNX_KEEPS_QUANT)
+		error = onnx_requantise(o, inputs[1], &onnx_tensor(o, inputs[0])->quant,
+					&inputs[1]);
+	if (!error)
+		error = onnx_result(o, 0, layout, rank, dim, &out);
+	if (error)
+		return error;
+	op = onnx_add_op(o, o->row->kind, inputs, 2, out);
+	if (!op)
+		return -ENOMEM;
+	op->activation = o->activation;
+	return 0;
+}
+
+/* An operator of one input in the layout that is there. */
+static struct npu_op *add_unary(struct onnx *o, enum npu_op_kind kind, int *error)
+{
+	enum onnx_layout layout = onnx_layout_of(o);
+	struct npu_op *op = NULL;
+	u32 in, out;
+
+	*error = onnx_operand(o, 0, layout, &in);
+	if (!*error)
+		*error = onnx_result(o, 0, layout, o->in[0]->rank, o->in[0]->dim, &out);
+	if (!*error) {
+		op = onnx_add_op(o, kind, &in, 1, out);
+		*error = op ? 0 : -ENOMEM;
+	}
+	return op;
+}
+
+int onnx_read_unary(struct onnx *o)
+{
+	int error;
+
+	add_unary(o, o->row->kind, &error);
+	return error;
+}
+
+int onnx_read_relu(struct onnx *o)
+{
+	int error;
+	struct npu_op *op = add_unary(o, NPU_OP_RELU, &error);
+
+	if (op)
+		op->activation = NPU_ACT_RELU;
+	return error;
+}
+
+int onnx_read_leaky_relu(struct onnx *o)
+{
+	int error;
+	struct npu_op *op = add_unary(o, NPU_OP_LEAKY_RELU, &error);
+
+	if (op)
+		op->alpha = onnx_float(o, "alpha", 0.01f);
+	return error;
+}
+
+/* One more operator with a constant number: @in and it give @out. */
+static int add_scalar(struct onnx *o, enum npu_op_kind kind, u32 in, float number, u32 *out,
+		      bool last, enum onnx_layout layout)
+{
+	struct npu_tensor source = *onnx_tensor(o, in);
+	u32 inputs[2] = { in };
+	void *data = NULL;
+	int error = onnx_add_constant(o, o->out[0]->name, NPU_F32, 0, NULL, &inputs[1], &data);
+
+	if (error)
+		return error;
+	*(float *)data = number;
+	if (last)
+		error = onnx_result(o, 0, layout, o->in[0]->rank, o->in[0]->dim, out);
+	else
+		error = onnx_add_tensor(o, o->out[0]->name, source.dtype, source.rank, source.dim,
+					out);
+	if (error)
+		return error;
+	return onnx_add_op(o, kind, inputs, 2, *out) ? 0 : -ENOMEM;
+}
+
+struct scalar_step {
+	enum npu_op_kind kind;
+	float number;
+};
+
+static int add_scalars(struct onnx *o, const struct scalar_step *steps, u32 count)
+{
+	enum onnx_layout layout = onnx_layout_of(o);
+	u32 tensor, i;
+	int error = onnx_operand(o, 0, layout, &tensor);
+
+	for (i = 0; !error && i < count; i++)
+		error = add_scalar(o, steps[i].kind, tensor, steps[i].number, &tensor,
+				   i + 1 == count, layout);
+	return error;
+}
+
+static int clip_bound(struct onnx *o, u32 i, const char *name, float other, float *bound)
+{
+	const struct npu_tensor *t;
+
+	*bound = onnx_float(o, name, other);
+	if (i >= o->in_count || !o->in[i] || o->in[i]->empty)
+		return 0;
+	t = onnx_constant(o, o->in[i]);
+	if (!t || t->dtype != NPU_F32 || npu_tensor_elements(t) != 1)
+		return onnx_fail(o, -ENOTSUP, "bounds must be constant float32 numbers");
+	*bound = *(const float *)t->data;
+	return 0;
+}
+
+int onnx_read_clip(struct onnx *o)
+{
+	static const struct {
+		float low, high;
+		enum npu_activation activation;
+	} clamps[] = {
+		{ 0, INFINITY, NPU_ACT_RELU },
+		{ 0, 6, NPU_ACT_RELU6 },
+		{ -1, 1, NPU_ACT_RELU_N1_TO_1 },
+	};
+	struct scalar_step steps[2];
+	struct npu_op *op;
+	float low, high;
+	u32 i, count = 0;
+	int error = clip_bound(o, 1, "min", -INFINITY, &low);
+
+	if (!error)
+		error = clip_bound(o, 2, "max", INFINITY, &high);
+	if (error)
+		return error;
+	/* The largest float32 is how older exporters say that there is no bound. */
+	high = high >= 3e38f ? INFINITY : high;
+	low = low <= -3e38f ? -INFINITY : low;
+	for (i = 0; i < ARRAY_SIZE(clamps); i++) {
+		if (low != clamps[i].low || high != clamps[i].high)
+			continue;
+		op = add_unary(o, NPU_OP_RELU, &error);
+		if (op)
+			op->activation = clamps[i].activation;
+		return error;
+	}
+	if (o->quantised)
+		return onnx_fail(o, -ENOTSUP, "a quantised clip to %g and %g", (double)low,
+				 (double)high);
+	if (!isinf(low))
+		steps[count++] = (struct scalar_step){ NPU_OP_MAXIMUM, low };
+	if (!isinf(high))
+		steps[count++] = (struct scalar_step){ NPU_OP_MINIMUM, high };
+	return count ? add_scalars(o, steps, count) : onnx_read_identity(o);
+}
+
+int onnx_read_hard_sigmoid(struct onnx *o)
+{
+	const struct scalar_step steps[] = {
+		{ NPU_OP_MUL, onnx_float(o, "alpha", 0.2f) },
+		{ NPU_OP_ADD, onnx_float(o, "beta", 0.5f) },
+		{ NPU_OP_MAXIMUM, 0 },
+		{ NPU_OP_MINIMUM, 1 },
+	};
+
+	return add_scalars(o, steps, ARRAY_SIZE(steps));
+}
+
+/* Over the last dimension; before opset 13 over all from the axis on, which is the same where they are 1. */
+int onnx_read_softmax(struct onnx *o)
+{
+	const struct onnx_value *in = o->in[0];
+	u32 axis, from, out, i;
+	struct npu_op *op;
+	int error = onnx_axis(o, onnx_int(o, "axis", o->opset < 13 ? 1 : -1), in->rank, &axis);
+
+	if (error)
+		return error;
+	for (i = axis + 1; i < in->rank; i++)
+		if (in->dim[i] != 1 || o->opset < 13)
+			return onnx_fail(o, -ENOTSUP, "over axis %u of %u dimensions", axis,
+					 in->rank);
+	if (axis + 1 != in->rank)
+		return onnx_fail(o, -ENOTSUP, "over axis %u of %u dimensions", axis, in->rank);
+	error = onnx_operand(o, 0, ONNX_PLAIN, &from);
+	if (!error)
+		error = onnx_result(o, 0, ONNX_PLAIN, in->rank, in->dim, &out);
+	if (error)
+		return error;
+	op = onnx_add_op(o, NPU_OP_SOFTMAX, &from, 1, out);
+	if (!op)
+		return -ENOMEM;
+	op->alpha = 1;
+	op->axis = (s32)axis;
+	return 0;
+}

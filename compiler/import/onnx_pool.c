@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: MIT
+/* Windows that move over images, and reductions. */
+#include "onnx.h"
+
+/* Larger kernels, strides and dilations are refused; products of two stay in 32 bits. */
+#define MAX_WINDOW 65535
+
+struct span {
+	u32 size, kernel, stride, dilation;
+	s64 before, after; /* padding */
+};
+
+int onnx_pair(struct onnx *o, const char *name, s64 least, s64 *values, u32 want, s64 other)
+{
+	u32 count, i;
+	int error = onnx_ints(o, name, values, want, &count);
+
+	if (error)
+		return error;
+	if (count && count != want)
+		return onnx_fail(o, -ENOTSUP, "%s has %u values, not %u", name, count, want);
+	for (i = 0; i < want; i++) {
+		if (!count)
+			values[i] = other;
+		if (values[i] < least || values[i] > MAX_WINDOW)
+			return onnx_fail(o, -EINVAL, "%s is %lld", name, (long long)values[i]);
+	}
+	return 0;
+}
+
+/* As many steps as ceil(size / stride); what is odd goes in front for SAME_LOWER. */
+static void pad_same(struct span *span, bool lower)
+{
+	u64 steps = DIV_ROUND_UP((u64)span->size, span->stride);
+	u64 needed = (steps - 1) * span->stride + npu_dilated(span->kernel, span->dilation);
+	u64 total = needed > span->size ? needed - span->size : 0;
+
+	span->before = (s64)(lower ? total - total / 2 : total / 2);
+	span->after = (s64)total - span->before;
+}
+
+/* Steps of the window; with ceil_mode the last one may begin inside and end behind the padding. */
+static int count_steps(struct onnx *o, struct span *span, bool ceil_mode, u32 *steps)
+{
+	s64 extent = (s64)npu_dilated(span->kernel, span->dilation);
+	s64 padded = (s64)span->size + span->before + span->after, left;
+
+	if (extent > padded)
+		return onnx_fail(o, -EINVAL, "a window of %lld over %lld elements",
+				 (long long)extent, (long long)padded);
+	*steps = (u32)((padded - extent) / span->stride) + 1;
+	left = (padded - extent) % span->stride;
+	if (!ceil_mode || !left || (s64)*steps * span->stride >= span->size + span->before)
+		return 0;
+	*steps += 1;
+	span->after += span->stride - left;
+	return 0;
+}
+
+int onnx_read_window(struct onnx *o, u32 h, u32 w, struct npu_window *window, u32 *out_h,
+		     u32 *out_w)
+{
+	s64 stride[2], dilation[2], pad[4], kernel[2];
+	bool upper = onnx_text_is(o, "auto_pad", "SAME_UPPER", false);
+	bool lower = onnx_text_is(o, "auto_pad", "SAME_LOWER", false);
+	bool ceil_mode = onnx_int(o, "ceil_mode", 0);
+	struct span span[2];
+	u32 i;
+	int error = onnx_pair(o, "strides", 1, stride, 2, 1);
+
+	if (!error)
+		error = onnx_pair(o, "dilations", 1, dilation, 2, 1);
+	if (!error)
+		error = onnx_pair(o, "pads", 0, pad, 4, 0);
+	if (!error)
+		error = onnx_pair(o, "kernel_shape", 1, kernel, 2, window->r);
+	if (error)
+		return error;
+	if (onnx_attribute(o, "kernel_shape") && (kernel[0] != window->r || kernel[1] != window->s))
+		return onnx_fail(o, -EINVAL, "kernel_shape is not that of the weights");
+	if (window->r > MAX_WINDOW || window->s > MAX_WINDOW)
+		return onnx_fail(o, -ENOTSUP, "a kernel of %u x %u", window->r, window->s);
+	for (i = 0; !error && i < 2; i++) {
+		span[i] = (struct span){ i ? w : h,	 i ? window->s : window->r,
+					 (u32)stride[i], (u32)dilation[i],
+					 pad[i],	 pad[i + 2] };
+		if (upper || lower)
+			pad_same(&span[i], lower);
+		else if (onnx_text_is(o, "auto_pad", "VALID", false))
+			span[i].before = span[i].after = 0;
+		error = count_steps(o, &span[i], ceil_mode, i ? out_w : out_h);
+	}
+	if (error)
+		return error;
+	*window = (struct npu_window){ .r = window->r,
+				       .s = window->s,
+				       .stride_y = span[0].stride,
+				       .stride_x = span[1].stride,
+				       .dilation_y = span[0].dilation,
+				       .dilation_x = span[1].dilation,
+				       .pad_top = (u32)span[0].before,
+				       .pad_left = (u32)span[1].before,
+				       .pad_bottom = (u32)span[0].after,
+				       .pad_right = (u32)span[1].after };
+	return 0;
+}
+
+static int pad_image(struct onnx *o, struct npu_window *w, u32 *image)
+{
+	struct npu_tensor source = *onnx_tensor(o, *image);
+	const u32 before[] = { 0, w->pad_top, w->pad_left, 0 };
+	const u32 after[] = { 0, w->pad_bottom, w->pad_right, 0 };
+	u32 dim[4], out, i;
+	struct npu_op *op;
+	int error;
+
+	if (!w->pad_top && !w->pad_left && !w->pad_bottom && !w->pad_right)
+		return 0;
+	for (i = 0; i < 4; i++)
+		dim[i] = source.dim[i] + before[i] + after[i];
+	error = onnx_add_tensor(o, source.name, source.dtype, 4, dim, &out);
+	if (error)
+		return error;
+	o->graph->tensor[out].quant = source.quant;
+	op = onnx_add_op(o, NPU_OP_PAD, image, 1, out);
+	if (!op)
+		return -ENOMEM;
+	for (i = 0; i < 4; i++) {
+		op->begin[i] = (s32)before[i];
+		op->end[i] = (s32)after[i];
+	}
+	w->pad_top = w->pad_left = w->pad_bottom = w->pad_right = 0;
+	*image = out;
+	return 0;
+}
+
+int onnx_read_pool(struct onnx *o)
+{
+	struct npu_window window = { 0 };
+	u32 in, out, dim[4];
+	struct npu_op *op;
+	s64 kernel[2] = { 0 };
+	int error = onnx_operand(o, 0, ONNX_IMAGE, &in);
+
+	if (!error)
+		error = onnx_pair(o, "kernel_shape", 1, kernel, 2, 0);
+	if (error)
+		return error;
+	window.r = (u32)kernel[0];
+	window.s = (u32)kernel[1];
+	memcpy(dim, o->in[0]->dim, sizeof(dim));
+	error = onnx_read_window(o, dim[2], dim[3], &window, &dim[2], &dim[3]);
+	if (error)
+		return error;
+	if (window.dilation_y != 1 || window.dilation_x != 1)
+		return onnx_fail(o, -ENOTSUP, "pooling with dilation");
+	if (o->row->kind == NPU_OP_AVERAGE_POOL && onnx_int(o, "ceil_mode", 0))
+		return onnx_fail(o, -ENOTSUP, "an average with ceil_mode");
+	/* The graph's average leaves padding out: where it counts it becomes a part of the image. */
+	if (onnx_int(o, "count_include_pad", 0))
+		error = pad_image(o, &window, &in);
+	if (!error)
+		error = onnx_result(o, 0, ONNX_IMAGE, 4, dim, &out);
+	if (error)
+		return error;
+	op = onnx_add_op(o, o->row->kind, &in, 1, out);
+	if (!op)
+		return -ENOMEM;
+	op->window = window;
+	return 0;
+}
+
+/* MEAN or REDUCE_MAX over height and width. */
+int onnx_read_global_pool(struct onnx *o)
+{
+	u32 in, out, dim[4];
+	struct npu_op *op;
+	int error = onnx_operand(o, 0, ONNX_IMAGE, &in);
+
+	if (error)
+		return error;
+	memcpy(dim, o->in[0]->dim, sizeof(dim));
+	dim[2] = dim[3] = 1;
+	error = onnx_result(o, 0, ONNX_IMAGE, 4, dim, &out);
+	if (error)
+		return error;
+	op = onnx_add_op(o, o->row->kind, &in, 1, out);
+	if (!op)
+		return -ENOMEM;
+	op->axes = 1u << 1 | 1u << 2;
+	return 0;
+}
+
+/* Where each dimension of ONNX's order lies in an image. */
+static const u32 image_axis[4] = { 0, 3, 1, 2 };
+
+int onnx_read_reduce(struct onnx *o)
+{
+	const struct onnx_value *in = o->in[0];
+	bool keep = onnx_int(o, "keepdims", 1);
+	enum onnx_layout layout = keep ? onnx_layout_of(o) : ONNX_PLAIN;
+	u32 from, out, dim[NPU_MAX_RANK], count, rank = 0, i, axis, mask = 0, graph_mask = 0;
+	s64 axes[NPU_MAX_RANK];
+	struct npu_op *op;
+	int error = onnx_parameter(o, "axes", 1, axes, NPU_MAX_RANK, &count);
+
+	for (i = 0; !error && i < count; i++) {
+		error = onnx_axis(o, axes[i], in->rank, &axis);
+		if (!error)
+			mask |= 1u << axis;
+	}
+	if (!error && !count)
+		mask = (1u << in->rank) - 1;
+	if (!error && (!mask || (!count && onnx_int(o, "noop_with_empty_axes", 0))))
+		error = onnx_fail(o, -ENOTSUP, "reduces nothing");
+	if (!error)
+		error = onnx_operand(o, 0, layout, &from);
+	if (error)
+		return error;
+	for (i = 0; i < in->rank; i++) {
+		bool reduced = mask >> i & 1;
+
+		if (reduced)
+			graph_mask |= 1u << (layout == ONNX_IMAGE ? image_axis[i] : i);
+		if (keep || !reduced)
+			dim[rank++] = reduced ? 1 : in->dim[i];
+	}
+	error = onnx_result(o, 0, layout, rank, dim, &out);
+	if (error)
+		return error;
+	op = onnx_add_op(o, o->row->kind, &from, 1, out);
+	if (!op)
+		return -ENOMEM;
+	op->axes = graph_mask;
+	return 0;
+}

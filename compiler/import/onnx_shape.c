@@ -1,0 +1,746 @@
+// SPDX-License-Identifier: MIT
+/* Operators that move elements, and those that only compute shapes. */
+#include "onnx.h"
+
+#include <math.h>
+
+/* Where each dimension of ONNX's order lies in an image. */
+static const u32 image_axis[4] = { 0, 3, 1, 2 };
+
+static u32 graph_axis(enum onnx_layout layout, u32 axis)
+{
+	return layout == ONNX_IMAGE ? image_axis[axis] : axis;
+}
+
+static int reshape_to(struct onnx *o, u32 rank, const u32 *dim)
+{
+	struct onnx_value *out = o->out[0];
+	u64 elements = 1;
+	u32 from, to, i;
+	int error = onnx_operand(o, 0, ONNX_PLAIN, &from);
+
+	if (error)
+		return error;
+	for (i = 0; i < rank; i++)
+		if (check_mul_overflow(elements, (u64)dim[i], &elements))
+			elements = 0;
+	if (elements != npu_tensor_elements(onnx_tensor(o, from)))
+		return onnx_fail(o, -EINVAL, "the number of elements would change");
+	if (onnx_tensor(o, from)->data) {
+		error = onnx_reshape(o, from, rank, dim, &out->tensor[ONNX_PLAIN]);
+		if (!error)
+			onnx_value_shape(out, o->in[0]->dtype, rank, dim);
+		return error;
+	}
+	error = onnx_result(o, 0, ONNX_PLAIN, rank, dim, &to);
+	if (error)
+		return error;
+	return onnx_add_op(o, NPU_OP_RESHAPE, &from, 1, to) ? 0 : -ENOMEM;
+}
+
+int onnx_read_reshape(struct onnx *o)
+{
+	const struct onnx_value *in = o->in[0];
+	u64 elements = 1, known = 1;
+	s64 wanted[NPU_MAX_RANK];
+	u32 dim[NPU_MAX_RANK], rank, i, open = NPU_NONE;
+	int error = onnx_parameter(o, "shape", 1, wanted, NPU_MAX_RANK, &rank);
+
+	if (error)
+		return error;
+	for (i = 0; i < in->rank; i++)
+		elements *= in->dim[i];
+	for (i = 0; i < rank; i++) {
+		if (!wanted[i] && i < in->rank && !onnx_int(o, "allowzero", 0))
+			wanted[i] = in->dim[i];
+		if (wanted[i] == -1 && open == NPU_NONE) {
+			open = i;
+			continue;
+		}
+		if (wanted[i] < 1 || wanted[i] > INT32_MAX ||
+		    check_mul_overflow(known, (u64)wanted[i], &known))
+			return onnx_fail(o, -EINVAL, "dimension %u of the shape is %lld", i,
+					 (long long)wanted[i]);
+		dim[i] = (u32)wanted[i];
+	}
+	if (open != NPU_NONE) {
+		if (elements % known || elements / known > INT32_MAX)
+			return onnx_fail(o, -EINVAL, "%llu elements do not fill the shape",
+					 (unsigned long long)elements);
+		dim[open] = (u32)(elements / known);
+	}
+	return reshape_to(o, rank, dim);
+}
+
+int onnx_read_flatten(struct onnx *o)
+{
+	const struct onnx_value *in = o->in[0];
+	s64 axis = onnx_int(o, "axis", 1);
+	u32 dim[2] = { 1, 1 }, i;
+
+	if (axis < -(s64)in->rank || axis > (s64)in->rank)
+		return onnx_fail(o, -EINVAL, "axis %lld of %u dimensions", (long long)axis,
+				 in->rank);
+	axis += axis < 0 ? in->rank : 0;
+	for (i = 0; i < in->rank; i++)
+		dim[i >= axis] *= in->dim[i];
+	return reshape_to(o, 2, dim);
+}
+
+static int read_axes_mask(struct onnx *o, u32 rank, u32 *mask)
+{
+	s64 axes[NPU_MAX_RANK];
+	u32 count, axis, i;
+	int error = onnx_parameter(o, "axes", 1, axes, NPU_MAX_RANK, &count);
+
+	*mask = 0;
+	for (i = 0; !error && i < count; i++) {
+		error = onnx_axis(o, axes[i], rank, &axis);
+		if (!error && *mask >> axis & 1)
+			error = onnx_fail(o, -EINVAL, "axis %u twice", axis);
+		if (!error)
+			*mask |= 1u << axis;
+	}
+	return error;
+}
+
+int onnx_read_squeeze(struct onnx *o)
+{
+	const struct onnx_value *in = o->in[0];
+	u32 dim[NPU_MAX_RANK], rank = 0, mask, i;
+	int error = read_axes_mask(o, in->rank, &mask);
+
+	if (error)
+		return error;
+	for (i = 0; i < in->rank; i++) {
+		if (mask >> i & 1 && in->dim[i] != 1)
+			return onnx_fail(o, -EINVAL, "dimension %u is %u", i, in->dim[i]);
+		if (!(mask >> i & 1) && (mask || in->dim[i] != 1))
+			dim[rank++] = in->dim[i];
+	}
+	return reshape_to(o, rank, dim);
+}
+
+int onnx_read_unsqueeze(struct onnx *o)
+{
+	const struct onnx_value *in = o->in[0];
+	u32 dim[NPU_MAX_RANK], rank, mask, count, from = 0, i;
+	s64 axes[NPU_MAX_RANK];
+	int error = onnx_parameter(o, "axes", 1, axes, NPU_MAX_RANK, &count);
+
+	rank = in->rank + count;
+	if (!error && rank > NPU_MAX_RANK)
+		error = onnx_fail(o, -ENOTSUP, "more than 6 dimensions");
+	if (!error)
+		error = read_axes_mask(o, rank, &mask);
+	if (error)
+		return error;
+	for (i = 0; i < rank; i++)
+		dim[i] = mask >> i & 1 ? 1 : in->dim[from++];
+	return reshape_to(o, rank, dim);
+}
+
+/* Another name, or with another scale, for a tensor that is there already. */
+static int define_alias(struct onnx *o, u32 tensor, enum onnx_layout layout, u32 rank,
+			const u32 *dim)
+{
+	struct onnx_value *in = o->in[0], *out = o->out[0];
+	int error = 0;
+
+	if (out->known)
+		return onnx_fail(o, -EINVAL, "%.100s is computed twice", out->name);
+	if (o->quantised)
+		error = onnx_requantise(o, tensor, &o->out_quant, &tensor);
+	out->tensor[layout] = tensor;
+	out->aliased = in->aliased = true;
+	onnx_value_shape(out, o->quantised ? o->out_dtype : in->dtype, rank, dim);
+	return error;
+}
+
+int onnx_read_identity(struct onnx *o)
+{
+	enum onnx_layout layout = onnx_layout_of(o);
+	struct onnx_value *in = o->in[0];
+	u32 tensor;
+	int error;
+
+	if (in->empty) {
+		o->out[0]->empty = true;
+		onnx_value_shape(o->out[0], in->dtype, in->rank, in->dim);
+		return 0;
+	}
+	error = onnx_operand(o, 0, layout, &tensor);
+	return error ? error : define_alias(o, tensor, layout, in->rank, in->dim);
+}
+
+int onnx_read_dropout(struct onnx *o)
+{
+	const struct npu_tensor *training;
+
+	if (o->in_count < 3 || !o->in[2])
+		return onnx_read_identity(o);
+	training = onnx_constant(o, o->in[2]);
+	if (!training || *(const u8 *)training->data)
+		return onnx_fail(o, -ENOTSUP, "of training");
+	return onnx_read_identity(o);
+}
+
+int onnx_read_transpose(struct onnx *o)
+{
+	const struct onnx_value *in = o->in[0];
+	u32 order[NPU_MAX_RANK], dim[NPU_MAX_RANK], count, i, seen = 0, tensor;
+	s64 wanted[NPU_MAX_RANK];
+	int error = onnx_ints(o, "perm", wanted, NPU_MAX_RANK, &count);
+
+	if (error)
+		return error;
+	for (i = 0; i < in->rank; i++) {
+		s64 from = count ? (i < count ? wanted[i] : -1) : in->rank - 1 - i;
+
+		if (from < 0 || from >= in->rank || seen >> from & 1)
+			return onnx_fail(o, -EINVAL, "perm is no permutation of %u dimensions",
+					 in->rank);
+		seen |= 1u << from;
+		order[i] = (u32)from;
+		dim[i] = in->dim[from];
+	}
+	/* Between ONNX's order and the graph's there is nothing to do. */
+	if (in->rank == 4 && !memcmp(order, onnx_to_image, sizeof(onnx_to_image))) {
+		error = onnx_operand(o, 0, ONNX_IMAGE, &tensor);
+		return error ? error : define_alias(o, tensor, ONNX_PLAIN, 4, dim);
+	}
+	error = onnx_operand(o, 0, ONNX_PLAIN, &tensor);
+	if (!error && in->rank == 4 && !memcmp(order, onnx_to_plain, sizeof(onnx_to_plain)))
+		return define_alias(o, tensor, ONNX_IMAGE, 4, dim);
+	if (!error)
+		error = onnx_permute(o, tensor, order, &tensor);
+	return error ? error : define_alias(o, tensor, ONNX_PLAIN, in->rank, dim);
+}
+
+/* Lists of dimensions. */
+static int concat_integers(struct onnx *o, u32 total)
+{
+	u32 i, j, count, at = 0;
+	s64 values[64];
+	void *data = NULL;
+	int error = onnx_define_constant(o, o->in[0]->dtype, 1, &total, &data);
+
+	for (i = 0; !error && i < o->in_count; i++) {
+		error = onnx_integers(o, i, values, ARRAY_SIZE(values), &count);
+		for (j = 0; !error && j < count && at < total; j++, at++)
+			if (o->in[0]->dtype == NPU_I64)
+				((s64 *)data)[at] = values[j];
+			else
+				((s32 *)data)[at] = (s32)values[j];
+	}
+	return error;
+}
+
+static bool are_integer_constants(const struct onnx *o)
+{
+	u32 i;
+
+	for (i = 0; i < o->in_count; i++)
+		if (!o->in[i] || !onnx_constant(o, o->in[i]) || o->in[i]->rank != 1 ||
+		    o->in[i]->dtype != o->in[0]->dtype ||
+		    (o->in[i]->dtype != NPU_I64 && o->in[i]->dtype != NPU_I32))
+			return false;
+	return true;
+}
+
+int onnx_read_concat(struct onnx *o)
+{
+	enum onnx_layout layout = onnx_layout_of(o);
+	const struct onnx_value *first = o->in[0];
+	u32 inputs[NPU_MAX_INPUTS], dim[NPU_MAX_RANK], axis, i, d, out;
+	struct npu_op *op;
+	int error = onnx_axis(o, onnx_int(o, "axis", 1), first->rank, &axis);
+
+	if (error)
+		return error;
+	memcpy(dim, first->dim, sizeof(dim));
+	dim[axis] = 0;
+	for (i = 0; i < o->in_count; i++) {
+		const struct onnx_value *in = o->in[i];
+
+		if (!in || in->rank != first->rank || in->dtype != first->dtype)
+			return onnx_fail(o, -EINVAL, "input %u differs in type or rank", i);
+		for (d = 0; d < in->rank; d++)
+			if (d != axis && in->dim[d] != dim[d])
+				return onnx_fail(o, -EINVAL, "input %u differs in dimension %u", i,
+						 d);
+		if (check_add_overflow(dim[axis], in->dim[axis], &dim[axis]))
+			return onnx_fail(o, -EINVAL, "the result is too large");
+	}
+	if (are_integer_constants(o))
+		return concat_integers(o, dim[axis]);
+	for (i = 0; !error && i < o->in_count; i++) {
+		error = onnx_operand(o, i, layout, &inputs[i]);
+		if (!error && o->quantised)
+			error = onnx_requantise(o, inputs[i], &o->out_quant, &inputs[i]);
+	}
+	if (!error)
+		error = onnx_result(o, 0, layout, first->rank, dim, &out);
+	if (error)
+		return error;
+	op = onnx_add_op(o, NPU_OP_CONCAT, inputs, o->in_count, out);
+	if (!op)
+		return -ENOMEM;
+	op->axis = (s32)graph_axis(layout, axis);
+	return 0;
+}
+
+struct onnx_cut {
+	s64 begin, count, step;
+};
+
+/* Python's begin:end:step of a dimension of @size. */
+static int resolve_cut(struct onnx *o, s64 begin, s64 end, s64 step, s64 size, struct onnx_cut *cut)
+{
+	const s64 least = step > 0 ? 0 : -1, most = step > 0 ? size : size - 1;
+
+	if (!step || step > INT32_MAX || step < -INT32_MAX)
+		return onnx_fail(o, -EINVAL, "a step of %lld", (long long)step);
+	begin = max(min(begin, (s64)INT32_MAX), -(s64)INT32_MAX);
+	end = max(min(end, (s64)INT32_MAX), -(s64)INT32_MAX);
+	begin += begin < 0 ? size : 0;
+	end += end < 0 ? size : 0;
+	begin = max(min(begin, most), (s64)0);
+	end = max(min(end, most), least);
+	cut->begin = begin;
+	cut->step = step;
+	cut->count = step > 0 ? DIV_ROUND_UP(end - begin, step) : DIV_ROUND_UP(begin - end, -step);
+	if (cut->count < 1 || (step > 0 ? end <= begin : begin <= end))
+		return onnx_fail(o, -ENOTSUP, "takes nothing of a dimension of %lld",
+				 (long long)size);
+	return 0;
+}
+
+static int cut_integers(struct onnx *o, const struct onnx_cut *cut)
+{
+	u32 total = (u32)cut->count, count, i;
+	s64 values[64];
+	void *data = NULL;
+	int error = onnx_integers(o, 0, values, ARRAY_SIZE(values), &count);
+
+	if (!error)
+		error = onnx_define_constant(o, o->in[0]->dtype, 1, &total, &data);
+	for (i = 0; !error && i < total; i++) {
+		s64 value = values[cut->begin + i * cut->step];
+
+		if (o->in[0]->dtype == NPU_I64)
+			((s64 *)data)[i] = value;
+		else
+			((s32 *)data)[i] = (s32)value;
+	}
+	return error;
+}
+
+static int add_cut(struct onnx *o, u32 result, const struct onnx_cut *cut)
+{
+	enum onnx_layout layout = onnx_layout_of(o);
+	const struct onnx_value *in = o->in[0];
+	u32 from, out, dim[NPU_MAX_RANK], d;
+	struct npu_op *op;
+	int error = onnx_operand(o, 0, layout, &from);
+
+	for (d = 0; d < in->rank; d++)
+		dim[d] = (u32)cut[d].count;
+	if (!error)
+		error = onnx_result(o, result, layout, in->rank, dim, &out);
+	if (error)
+		return error;
+	op = onnx_add_op(o, NPU_OP_SLICE, &from, 1, out);
+	if (!op)
+		return -ENOMEM;
+	for (d = 0; d < in->rank; d++) {
+		u32 to = graph_axis(layout, d);
+
+		op->begin[to] = (s32)cut[d].begin;
+		op->end[to] = (s32)cut[d].count;
+		op->step[to] = (s32)cut[d].step;
+	}
+	return 0;
+}
+
+static void take_all(const struct onnx_value *in, struct onnx_cut *cut)
+{
+	u32 d;
+
+	for (d = 0; d < in->rank; d++)
+		cut[d] = (struct onnx_cut){ 0, in->dim[d], 1 };
+}
+
+int onnx_read_slice(struct onnx *o)
+{
+	s64 begin[NPU_MAX_RANK], end[NPU_MAX_RANK], axes[NPU_MAX_RANK], step[NPU_MAX_RANK];
+	u32 count, ends, axis_count, step_count, axis, i;
+	const struct onnx_value *in = o->in[0];
+	struct onnx_cut cut[NPU_MAX_RANK];
+	int error = onnx_parameter(o, "starts", 1, begin, NPU_MAX_RANK, &count);
+
+	if (!error)
+		error = onnx_parameter(o, "ends", 2, end, NPU_MAX_RANK, &ends);
+	if (!error)
+		error = onnx_parameter(o, "axes", 3, axes, NPU_MAX_RANK, &axis_count);
+	if (!error)
+		error = onnx_parameter(o, "steps", 4, step, NPU_MAX_RANK, &step_count);
+	if (!error && (ends != count || (axis_count && axis_count != count) ||
+		       (step_count && step_count != count) || count > in->rank))
+		error = onnx_fail(o, -EINVAL, "starts, ends, axes and steps differ in length");
+	take_all(in, cut);
+	for (i = 0; !error && i < count; i++) {
+		error = onnx_axis(o, axis_count ? axes[i] : i, in->rank, &axis);
+		if (!error)
+			error = resolve_cut(o, begin[i], end[i], step_count ? step[i] : 1,
+					    in->dim[axis], &cut[axis]);
+	}
+	if (error)
+		return error;
+	if (onnx_constant(o, in) && in->rank == 1 && (in->dtype == NPU_I64 || in->dtype == NPU_I32))
+		return cut_integers(o, &cut[0]);
+	return add_cut(o, 0, cut);
+}
+
+int onnx_read_split(struct onnx *o)
+{
+	const struct onnx_value *in = o->in[0];
+	struct onnx_cut cut[NPU_MAX_RANK];
+	s64 sizes[ONNX_MAX_OUTPUTS], at = 0, each;
+	u32 axis, count, i;
+	int error = onnx_axis(o, onnx_int(o, "axis", 0), in->rank, &axis);
+
+	if (!error)
+		error = onnx_parameter(o, "split", 1, sizes, ONNX_MAX_OUTPUTS, &count);
+	if (error)
+		return error;
+	if (count && count != o->out_count)
+		return onnx_fail(o, -EINVAL, "%u sizes for %u outputs", count, o->out_count);
+	take_all(in, cut);
+	each = DIV_ROUND_UP(in->dim[axis], o->out_count);
+	for (i = 0; !error && i < o->out_count; i++) {
+		cut[axis].begin = at;
+		cut[axis].count = count ? sizes[i] : min(each, (s64)in->dim[axis] - at);
+		if (cut[axis].count < 1 || cut[axis].count > (s64)in->dim[axis] - at)
+			return onnx_fail(o, -EINVAL, "output %u does not fit", i);
+		at += cut[axis].count;
+		error = add_cut(o, i, cut);
+	}
+	return error;
+}
+
+/* Height and width of the result; other dimensions stay. */
+static int resized_shape(struct onnx *o, u32 *dim)
+{
+	u32 scales_at = o->opset < 11 ? 1 : 2, i;
+	const struct onnx_value *in = o->in[0], *scales = NULL;
+	const struct npu_tensor *t;
+	s64 sizes[4];
+	u32 count = 0;
+	int error = 0;
+
+	if (o->opset >= 11 && o->in_count > 3 && o->in[3] && !o->in[3]->empty)
+		error = onnx_integers(o, 3, sizes, 4, &count);
+	if (error)
+		return error;
+	if (!count && scales_at < o->in_count)
+		scales = o->in[scales_at];
+	t = scales ? onnx_constant(o, scales) : NULL;
+	if (count != 4 && (!t || t->dtype != NPU_F32 || npu_tensor_elements(t) != 4))
+		return onnx_fail(o, -ENOTSUP, "needs four constant scales or sizes");
+	for (i = 0; i < 4; i++) {
+		float size = count ? (float)sizes[i]
+				   : floorf((float)in->dim[i] * ((const float *)t->data)[i]);
+
+		/* Coordinates follow from the ratio of the sizes. */
+		if (!count && size != (float)in->dim[i] * ((const float *)t->data)[i])
+			return onnx_fail(o, -ENOTSUP, "%u elements by a scale of %g", in->dim[i],
+					 (double)((const float *)t->data)[i]);
+		if (!(size >= 1 && size <= 65535) || (i < 2 && size != in->dim[i]))
+			return onnx_fail(o, -ENOTSUP, "dimension %u becomes %g", i, (double)size);
+		dim[i] = (u32)size;
+	}
+	return 0;
+}
+
+/* Rounding to nearest and down are the same where each element becomes a whole number of them. */
+static bool grows_by_integers(const struct onnx_value *in, const u32 *dim)
+{
+	return !(dim[2] % in->dim[2]) && !(dim[3] % in->dim[3]);
+}
+
+static int nearest_mode(struct onnx *o, const u32 *dim, bool align, bool half)
+{
+	const char *mode = "nearest_mode";
+	bool floors = onnx_text_is(o, mode, "floor", o->opset < 11);
+	bool rounds = onnx_text_is(o, mode, "round_prefer_floor", o->opset >= 11);
+
+	if (!align && !half && floors)
+		return 0;
+	if (half && rounds && grows_by_integers(o->in[0], dim))
+		return 0;
+	return onnx_fail(o, -ENOTSUP, "this rounding of coordinates");
+}
+
+static int resize_mode(struct onnx *o, const u32 *dim, enum npu_op_kind *kind, bool *align,
+		       bool *half)
+{
+	bool nearest = onnx_text_is(o, "mode", "nearest", true);
+	const char *how = "coordinate_transformation_mode";
+	bool pytorch = onnx_text_is(o, how, "pytorch_half_pixel", false);
+	bool asymmetric = onnx_text_is(o, how, "asymmetric", o->opset < 11);
+
+	*align = onnx_text_is(o, how, "align_corners", false);
+	/* PyTorch's way differs where one element is left. */
+	*half = onnx_text_is(o, how, "half_pixel", o->opset >= 11) ||
+		(pytorch && dim[2] > 1 && dim[3] > 1);
+	if (!nearest && !onnx_text_is(o, "mode", "linear", false))
+		return onnx_fail(o, -ENOTSUP, "neither nearest nor linear");
+	if (!asymmetric && !*align && !*half)
+		return onnx_fail(o, -ENOTSUP, "this coordinate transformation");
+	*kind = nearest ? NPU_OP_RESIZE_NEAREST : NPU_OP_RESIZE_BILINEAR;
+	return nearest ? nearest_mode(o, dim, *align, *half) : 0;
+}
+
+int onnx_read_resize(struct onnx *o)
+{
+	enum npu_op_kind kind = NPU_OP_RESIZE_NEAREST;
+	bool align = false, half = false;
+	u32 dim[4], in, out;
+	struct npu_op *op;
+	int error = onnx_operand(o, 0, ONNX_IMAGE, &in);
+
+	if (!error)
+		error = resized_shape(o, dim);
+	if (!error)
+		error = resize_mode(o, dim, &kind, &align, &half);
+	if (!error)
+		error = onnx_result(o, 0, ONNX_IMAGE, 4, dim, &out);
+	if (error)
+		return error;
+	op = onnx_add_op(o, kind, &in, 1, out);
+	if (!op)
+		return -ENOMEM;
+	op->align_corners = align;
+	op->half_pixel_centers = half;
+	return 0;
+}
+
+int onnx_read_shape(struct onnx *o)
+{
+	const struct onnx_value *in = o->in[0];
+	u32 i;
+	void *data = NULL;
+	int error;
+
+	if (onnx_attribute(o, "start") || onnx_attribute(o, "end"))
+		return onnx_fail(o, -ENOTSUP, "a part of the shape");
+	error = onnx_define_constant(o, NPU_I64, 1, &in->rank, &data);
+	for (i = 0; !error && i < in->rank; i++)
+		((s64 *)data)[i] = in->dim[i];
+	return error;
+}
+
+int onnx_read_constant(struct onnx *o)
+{
+	const Onnx__AttributeProto *value = onnx_attribute(o, "value");
+	const Onnx__AttributeProto *one = onnx_attribute(o, "value_int");
+	const Onnx__AttributeProto *list = onnx_attribute(o, "value_ints");
+	const Onnx__AttributeProto *number = onnx_attribute(o, "value_float");
+	const Onnx__AttributeProto *numbers = onnx_attribute(o, "value_floats");
+	const void *from = NULL;
+	enum npu_dtype dtype = list || one ? NPU_I64 : NPU_F32;
+	u32 rank = list || numbers ? 1 : 0, dim = 1;
+	void *data = NULL;
+	int error;
+
+	if (value && value->t)
+		return onnx_read_tensor(o, value->t, o->out[0]);
+	if (list && list->n_ints <= INT32_MAX) {
+		from = list->ints;
+		dim = (u32)list->n_ints;
+	} else if (numbers && numbers->n_floats <= INT32_MAX) {
+		from = numbers->floats;
+		dim = (u32)numbers->n_floats;
+	} else if (one) {
+		from = &one->i;
+	} else if (number) {
+		from = &number->f;
+	}
+	if (!from || !dim)
+		return onnx_fail(o, -ENOTSUP, "a constant without a value, or of strings");
+	error = onnx_define_constant(o, dtype, rank, &dim, &data);
+	if (!error)
+		memcpy(data, from, (size_t)dim * npu_dtype_bytes[dtype]);
+	return error;
+}
+
+int onnx_read_constant_of_shape(struct onnx *o)
+{
+	const Onnx__AttributeProto *value = onnx_attribute(o, "value");
+	struct onnx_value element = { .name = "value", .tensor = { NPU_NONE, NPU_NONE } };
+	enum npu_dtype dtype = NPU_F32;
+	const u8 *from = NULL;
+	s64 wanted[NPU_MAX_RANK];
+	u32 dim[NPU_MAX_RANK], rank, i;
+	u64 bytes, at;
+	void *data = NULL;
+	int error = onnx_integers(o, 0, wanted, NPU_MAX_RANK, &rank);
+
+	if (!error && value && value->t) {
+		error = onnx_read_tensor(o, value->t, &element);
+		if (!error && (element.empty || !onnx_constant(o, &element) ||
+			       npu_tensor_elements(onnx_constant(o, &element)) != 1))
+			error = onnx_fail(o, -EINVAL, "the value is not one element");
+		if (!error) {
+			dtype = element.dtype;
+			from = onnx_constant(o, &element)->data;
+		}
+	}
+	if (error)
+		return error;
+	bytes = npu_dtype_bytes[dtype];
+	for (i = 0; i < rank; i++) {
+		if (wanted[i] < 1 || wanted[i] > INT32_MAX ||
+		    check_mul_overflow(bytes, (u64)wanted[i], &bytes))
+			return onnx_fail(o, -EINVAL, "dimension %u is %lld", i,
+					 (long long)wanted[i]);
+		dim[i] = (u32)wanted[i];
+	}
+	error = onnx_expand(o, bytes);
+	if (!error)
+		error = onnx_define_constant(o, dtype, rank, dim, &data);
+	for (at = 0; !error && from && at < bytes; at += npu_dtype_bytes[dtype])
+		memcpy((u8 *)data + at, from, npu_dtype_bytes[dtype]);
+	return error;
+}
+
+/* What the padding consists of; nothing given is zero, or the zero point. */
+static int pad_value(struct onnx *o, u32 *inputs, u32 *count)
+{
+	const struct npu_tensor *t = NULL;
+	float number = onnx_float(o, "value", 0);
+	void *data = NULL;
+	int error;
+
+	if (o->in_count > 2 && o->in[2] && !o->in[2]->empty) {
+		t = onnx_constant(o, o->in[2]);
+		if (!t || t->dtype != NPU_F32 || npu_tensor_elements(t) != 1)
+			return onnx_fail(o, -ENOTSUP, "the value must be a constant of float32");
+		number = *(const float *)t->data;
+	}
+	if (number == 0)
+		return 0;
+	if (o->quantised || onnx_tensor(o, inputs[0])->dtype != NPU_F32)
+		return onnx_fail(o, -ENOTSUP, "quantised padding with %g", (double)number);
+	error = onnx_add_constant(o, "padding", NPU_F32, 0, NULL, &inputs[(*count)++], &data);
+	if (!error)
+		*(float *)data = number;
+	return error;
+}
+
+int onnx_read_pad(struct onnx *o)
+{
+	enum onnx_layout layout = onnx_layout_of(o);
+	const struct onnx_value *in = o->in[0];
+	u32 inputs[2], dim[NPU_MAX_RANK], count, operands = 1, out, d;
+	s64 pads[2 * NPU_MAX_RANK];
+	struct npu_op *op;
+	int error = onnx_parameter(o, "pads", 1, pads, ARRAY_SIZE(pads), &count);
+
+	if (!error && count != 2 * in->rank)
+		error = onnx_fail(o, -EINVAL, "%u paddings for %u dimensions", count, in->rank);
+	if (!error && !onnx_text_is(o, "mode", "constant", true))
+		error = onnx_fail(o, -ENOTSUP, "padding with anything but a constant");
+	if (!error && o->in_count > 3 && o->in[3])
+		error = onnx_fail(o, -ENOTSUP, "padding of chosen axes");
+	for (d = 0; !error && d < in->rank; d++) {
+		s64 before = pads[d], after = pads[d + in->rank];
+
+		if (before < 0 || after < 0 || before > INT32_MAX || after > INT32_MAX ||
+		    in->dim[d] + before + after > INT32_MAX)
+			return onnx_fail(o, -ENOTSUP, "padding of %lld and %lld", (long long)before,
+					 (long long)after);
+		dim[d] = (u32)(in->dim[d] + before + after);
+	}
+	if (!error)
+		error = onnx_operand(o, 0, layout, &inputs[0]);
+	if (!error)
+		error = pad_value(o, inputs, &operands);
+	if (!error)
+		error = onnx_result(o, 0, layout, in->rank, dim, &out);
+	if (error)
+		return error;
+	op = onnx_add_op(o, NPU_OP_PAD, inputs, operands, out);
+	if (!op)
+		return -ENOMEM;
+	for (d = 0; d < in->rank; d++) {
+		op->begin[graph_axis(layout, d)] = (s32)pads[d];
+		op->end[graph_axis(layout, d)] = (s32)pads[d + in->rank];
+	}
+	return 0;
+}
+
+int onnx_read_cast(struct onnx *o)
+{
+	s64 to = onnx_int(o, "to", 0);
+	int dtype = to > 0 && to < INT32_MAX ? onnx_dtype((s32)to) : -1;
+	const struct onnx_value *in = o->in[0];
+	s64 values[64];
+	u32 count, i;
+	void *data = NULL;
+	int error;
+
+	if (dtype == (int)in->dtype)
+		return onnx_read_identity(o);
+	if (dtype < 0 || !onnx_constant(o, in) || (dtype != NPU_I64 && dtype != NPU_I32))
+		return onnx_fail(o, -ENOTSUP, "from %s to type %lld", npu_dtype_names[in->dtype],
+				 (long long)to);
+	error = onnx_integers(o, 0, values, ARRAY_SIZE(values), &count);
+	if (!error)
+		error = onnx_define_constant(o, dtype, in->rank, in->dim, &data);
+	for (i = 0; !error && i < count; i++)
+		if (dtype == NPU_I64)
+			((s64 *)data)[i] = values[i];
+		else
+			((s32 *)data)[i] = (s32)values[i];
+	return error;
+}
+
+/* Of lists of dimensions. */
+static int gather_integers(struct onnx *o)
+{
+	const struct onnx_value *indices = o->in[1];
+	s64 values[64], index[64];
+	u32 count, taken, i;
+	void *data = NULL;
+	int error = onnx_integers(o, 0, values, ARRAY_SIZE(values), &count);
+
+	if (!error)
+		error = onnx_integers(o, 1, index, ARRAY_SIZE(index), &taken);
+	if (!error)
+		error = onnx_define_constant(o, o->in[0]->dtype, indices->rank, indices->dim,
+					     &data);
+	for (i = 0; !error && i < taken; i++) {
+		s64 at = index[i] < 0 ? index[i] + count : index[i];
+
+		if (at < 0 || at >= count)
+			return onnx_fail(o, -EINVAL, "index %lld of %u", (long long)index[i],
+					 count);
+		if (o->in[0]->dtype == NPU_I64)
+			((s64 *)data)[i] = values[at];
+		else
+			((s32 *)data)[i] = (s32)values[at];
+	}
+	return error;
+}
+
+int onnx_read_gather(struct onnx *o)
+{
+	const struct onnx_value *in = o->in[0];
+
+	if (!onnx_constant(o, in) || in->rank != 1 || !o->in[1] ||
+	    (in->dtype != NPU_I64 && in->dtype != NPU_I32))
+		return onnx_fail(o, -ENOTSUP, "of anything but constant dimensions");
+	return gather_integers(o);
+}

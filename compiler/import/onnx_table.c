@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+/* Which operators of ONNX are read, and how. */
+#include "onnx.h"
+
+#define FIRST 1 /* only input 0 is a value */
+#define BOTH 3
+#define ALL UINT32_MAX
+#define NONE NPU_ACT_NONE
+#define MS "com.microsoft"
+
+static const struct onnx_row rows[] = {
+	{ "Add", "", 2, BOTH, ONNX_ANY_QUANT, NPU_OP_ADD, NONE, onnx_read_binary },
+	{ "AveragePool", "", 1, FIRST, ONNX_KEEPS_QUANT, NPU_OP_AVERAGE_POOL, NONE,
+	  onnx_read_pool },
+	{ "BatchNormalization", "", 5, FIRST, ONNX_FLOAT_ONLY, NPU_OP_MUL, NONE,
+	  onnx_read_batch_norm },
+	{ "Cast", "", 1, FIRST, ONNX_FLOAT_ONLY, NPU_OP_RESHAPE, NONE, onnx_read_cast },
+	{ "Clip", "", 1, FIRST, ONNX_FLOAT_ONLY, NPU_OP_RELU, NONE, onnx_read_clip },
+	{ "Concat", "", 1, ALL, ONNX_ANY_QUANT, NPU_OP_CONCAT, NONE, onnx_read_concat },
+	{ "Constant", "", 0, 0, ONNX_FLOAT_ONLY, NPU_OP_RESHAPE, NONE, onnx_read_constant },
+	{ "ConstantOfShape", "", 1, 0, ONNX_FLOAT_ONLY, NPU_OP_RESHAPE, NONE,
+	  onnx_read_constant_of_shape },
+	{ "Conv", "", 2, ALL, ONNX_ANY_QUANT, NPU_OP_CONV, NONE, onnx_read_conv },
+	{ "ConvTranspose", "", 2, ALL, ONNX_ANY_QUANT, NPU_OP_TRANSPOSE_CONV, NONE,
+	  onnx_read_conv_transpose },
+	{ "DequantizeLinear", "", 2, FIRST, ONNX_FLOAT_ONLY, NPU_OP_DEQUANTIZE, NONE,
+	  onnx_read_dequantize },
+	{ "Div", "", 2, BOTH, ONNX_FLOAT_ONLY, NPU_OP_DIV, NONE, onnx_read_binary },
+	{ "Dropout", "", 1, FIRST, ONNX_KEEPS_QUANT, NPU_OP_RESHAPE, NONE, onnx_read_dropout },
+	{ "Flatten", "", 1, FIRST, ONNX_KEEPS_QUANT, NPU_OP_RESHAPE, NONE, onnx_read_flatten },
+	{ "Gather", "", 2, FIRST, ONNX_FLOAT_ONLY, NPU_OP_GATHER, NONE, onnx_read_gather },
+	{ "Gemm", "", 2, ALL, ONNX_ANY_QUANT, NPU_OP_FULLY_CONNECTED, NONE, onnx_read_gemm },
+	{ "GlobalAveragePool", "", 1, FIRST, ONNX_ANY_QUANT, NPU_OP_MEAN, NONE,
+	  onnx_read_global_pool },
+	{ "GlobalMaxPool", "", 1, FIRST, ONNX_KEEPS_QUANT, NPU_OP_REDUCE_MAX, NONE,
+	  onnx_read_global_pool },
+	{ "HardSigmoid", "", 1, FIRST, ONNX_FLOAT_ONLY, NPU_OP_MUL, NONE, onnx_read_hard_sigmoid },
+	{ "HardSwish", "", 1, FIRST, ONNX_ANY_QUANT, NPU_OP_HARD_SWISH, NONE, onnx_read_unary },
+	{ "Identity", "", 1, FIRST, ONNX_KEEPS_QUANT, NPU_OP_RESHAPE, NONE, onnx_read_identity },
+	{ "LeakyRelu", "", 1, FIRST, ONNX_ANY_QUANT, NPU_OP_LEAKY_RELU, NONE,
+	  onnx_read_leaky_relu },
+	{ "MatMul", "", 2, ALL, ONNX_ANY_QUANT, NPU_OP_FULLY_CONNECTED, NONE, onnx_read_matmul },
+	{ "Max", "", 2, BOTH, ONNX_KEEPS_QUANT, NPU_OP_MAXIMUM, NONE, onnx_read_binary },
+	{ "MaxPool", "", 1, FIRST, ONNX_KEEPS_QUANT, NPU_OP_MAX_POOL, NONE, onnx_read_pool },
+	{ "Min", "", 2, BOTH, ONNX_KEEPS_QUANT, NPU_OP_MINIMUM, NONE, onnx_read_binary },
+	{ "Mul", "", 2, BOTH, ONNX_ANY_QUANT, NPU_OP_MUL, NONE, onnx_read_binary },
+	{ "PRelu", "", 2, BOTH, ONNX_ANY_QUANT, NPU_OP_PRELU, NONE, onnx_read_binary },
+	{ "Pad", "", 1, FIRST, ONNX_KEEPS_QUANT, NPU_OP_PAD, NONE, onnx_read_pad },
+	{ "QLinearConv", "", 8, FIRST, ONNX_FLOAT_ONLY, NPU_OP_CONV, NONE, onnx_read_qlinear_conv },
+	{ "QLinearMatMul", "", 8, FIRST, ONNX_FLOAT_ONLY, NPU_OP_FULLY_CONNECTED, NONE,
+	  onnx_read_qlinear_matmul },
+	{ "QuantizeLinear", "", 2, FIRST, ONNX_FLOAT_ONLY, NPU_OP_QUANTIZE, NONE,
+	  onnx_read_quantize },
+	{ "ReduceMax", "", 1, FIRST, ONNX_KEEPS_QUANT, NPU_OP_REDUCE_MAX, NONE, onnx_read_reduce },
+	{ "ReduceMean", "", 1, FIRST, ONNX_ANY_QUANT, NPU_OP_MEAN, NONE, onnx_read_reduce },
+	{ "Relu", "", 1, FIRST, ONNX_ANY_QUANT, NPU_OP_RELU, NPU_ACT_RELU, onnx_read_relu },
+	{ "Reshape", "", 1, FIRST, ONNX_KEEPS_QUANT, NPU_OP_RESHAPE, NONE, onnx_read_reshape },
+	{ "Resize", "", 1, FIRST, ONNX_KEEPS_QUANT, NPU_OP_RESIZE_NEAREST, NONE, onnx_read_resize },
+	{ "Shape", "", 1, FIRST, ONNX_FLOAT_ONLY, NPU_OP_RESHAPE, NONE, onnx_read_shape },
+	{ "Sigmoid", "", 1, FIRST, ONNX_UNIT_QUANT, NPU_OP_LOGISTIC, NONE, onnx_read_unary },
+	{ "Slice", "", 1, FIRST, ONNX_KEEPS_QUANT, NPU_OP_SLICE, NONE, onnx_read_slice },
+	{ "Softmax", "", 1, FIRST, ONNX_UNIT_QUANT, NPU_OP_SOFTMAX, NONE, onnx_read_softmax },
+	{ "Split", "", 1, FIRST, ONNX_FLOAT_ONLY, NPU_OP_SLICE, NONE, onnx_read_split },
+	{ "Squeeze", "", 1, FIRST, ONNX_KEEPS_QUANT, NPU_OP_RESHAPE, NONE, onnx_read_squeeze },
+	{ "Sub", "", 2, BOTH, ONNX_ANY_QUANT, NPU_OP_SUB, NONE, onnx_read_binary },
+	{ "Sum", "", 2, BOTH, ONNX_ANY_QUANT, NPU_OP_ADD, NONE, onnx_read_binary },
+	{ "Tanh", "", 1, FIRST, ONNX_ANY_QUANT, NPU_OP_TANH, NONE, onnx_read_unary },
+	{ "Transpose", "", 1, FIRST, ONNX_KEEPS_QUANT, NPU_OP_TRANSPOSE, NONE,
+	  onnx_read_transpose },
+	{ "Unsqueeze", "", 1, FIRST, ONNX_KEEPS_QUANT, NPU_OP_RESHAPE, NONE, onnx_read_unsqueeze },
+	{ "Upsample", "", 1, FIRST, ONNX_KEEPS_QUANT, NPU_OP_RESIZE_NEAREST, NONE,
+	  onnx_read_resize },
+	{ "DequantizeLinear", MS, 2, FIRST, ONNX_FLOAT_ONLY, NPU_OP_DEQUANTIZE, NONE,
+	  onnx_read_dequantize },
+	{ "QLinearAdd", MS, 7, FIRST, ONNX_FLOAT_ONLY, NPU_OP_ADD, NONE, onnx_read_qlinear_binary },
+	{ "QLinearGlobalAveragePool", MS, 4, FIRST, ONNX_FLOAT_ONLY, NPU_OP_MEAN, NONE,
+	  onnx_read_qlinear_unary },
+	{ "QLinearLeakyRelu", MS, 4, FIRST, ONNX_FLOAT_ONLY, NPU_OP_LEAKY_RELU, NONE,
+	  onnx_read_qlinear_unary },
+	{ "QLinearMul", MS, 7, FIRST, ONNX_FLOAT_ONLY, NPU_OP_MUL, NONE, onnx_read_qlinear_binary },
+	{ "QLinearSigmoid", MS, 4, FIRST, ONNX_FLOAT_ONLY, NPU_OP_LOGISTIC, NONE,
+	  onnx_read_qlinear_unary },
+	{ "QuantizeLinear", MS, 2, FIRST, ONNX_FLOAT_ONLY, NPU_OP_QUANTIZE, NONE,
+	  onnx_read_quantize },
+};
+
+const struct onnx_row *onnx_find_row(const Onnx__NodeProto *node)
+{
+	const char *domain = node->domain ? node->domain : "";
+	const char *name = node->op_type ? node->op_type : "";
+	u32 i;
+
+	if (!strcmp(domain, "ai.onnx"))
+		domain = "";
+	for (i = 0; i < ARRAY_SIZE(rows); i++)
+		if (!strcmp(rows[i].name, name) && !strcmp(rows[i].domain, domain))
+			return &rows[i];
+	return NULL;
+}
+
+const char *npu_onnx_operator(u32 i)
+{
+	return i < ARRAY_SIZE(rows) ? rows[i].name : NULL;
+}
