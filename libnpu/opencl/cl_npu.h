@@ -23,6 +23,9 @@ extern "C" {
 /* Hardware configuration, e.g. "nv_small": char[].  Device query. */
 #define CL_DEVICE_CONFIG_NPU 0xff11
 
+/* Why CL_DEVICE_AVAILABLE is false: char[], "" where it is true.  Device query. */
+#define CL_DEVICE_PROBLEM_NPU 0xff12
+
 /* The tensor behind an argument: cl_npu_tensor.  clGetKernelArgInfo() query. */
 #define CL_KERNEL_ARG_TENSOR_NPU 0xff20
 

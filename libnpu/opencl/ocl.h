@@ -212,6 +212,9 @@ static inline bool ocl_is_platform(cl_platform_id platform)
 
 #define OCL_MAX_DEVICES 16
 
+/* Buffers begin at multiples of this, and so do sub-buffers. */
+#define OCL_BUFFER_ALIGN 128
+
 /**
  * struct _cl_device_id - an NPU
  * @npu: open handle; NULL: it could not be opened, CL_DEVICE_AVAILABLE is false
@@ -229,11 +232,18 @@ struct _cl_device_id {
 	char problem[256];
 };
 
+/* Devices of a type, as clGetDeviceIDs() has it.  @room: of @list.  Returns how many there are. */
+cl_uint ocl_devices_of_type(cl_device_type type, cl_device_id *list, cl_uint room);
+bool ocl_is_device_type(cl_device_type type);
+
 /* All devices of the platform; opens them the first time. */
 unsigned ocl_devices(struct _cl_device_id **first);
 
 /* What the handle may use of the on-chip buffer now, in bytes; 0 where the device does not tell. */
 uint64_t ocl_device_on_chip_bytes(cl_device_id device);
+
+/* CL_DEVICE_MAX_MEM_ALLOC_SIZE of every device. */
+uint64_t ocl_largest_buffer(void);
 
 /* ---- contexts (context.c) ------------------------------------------------------------------------- */
 
@@ -249,7 +259,7 @@ struct ocl_destructor {
 /**
  * struct _cl_context - devices that share buffers and events
  * @lock: of the graph: queues' lists, events' states, mapping counts
- * @changed: some event ended
+ * @changed: some event ended; @waiting: threads that want to know
  * @properties, @property_count: as given, with the closing 0; 0: none
  * @notify, @notify_data: hears errors
  * @destructor: called in the reverse order of registration
@@ -258,6 +268,7 @@ struct _cl_context {
 	struct ocl_object base;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
+	unsigned waiting;
 	cl_device_id device[OCL_MAX_DEVICES];
 	cl_uint device_count;
 	cl_context_properties *properties;
@@ -271,6 +282,9 @@ struct _cl_context {
 extern const struct ocl_class ocl_context_class;
 
 bool ocl_context_has(cl_context context, cl_device_id device);
+
+/* A copy of a list of pairs that ends with a 0; *@count elements with the 0.  NULL: no list or no memory. */
+void *ocl_copy_properties(const void *list, size_t element, size_t *count);
 
 /* ---- memory (buffer.c) ---------------------------------------------------------------------------- */
 
@@ -412,48 +426,60 @@ struct ocl_edge {
 	bool explicit;
 };
 
+/**
+ * struct ocl_callback - a function to call when an event reaches a state
+ * @at: CL_COMPLETE, CL_RUNNING or CL_SUBMITTED
+ * @event, @status: what to call it with, once it is due
+ */
 struct ocl_callback {
 	struct ocl_callback *next;
-	cl_int at; /* CL_COMPLETE, CL_RUNNING or CL_SUBMITTED */
+	cl_event event;
+	cl_int at, status;
 	void(CL_CALLBACK *notify)(cl_event event, cl_int status, void *user_data);
 	void *user_data;
 };
+
+/* Index into an event's times, in the order of CL_PROFILING_COMMAND_QUEUED and so on. */
+enum ocl_time { OCL_QUEUED, OCL_SUBMITTED, OCL_STARTED, OCL_ENDED, OCL_TIMES };
 
 /**
  * struct _cl_event - a command on its way, or a user event
  * @context, @queue: where it belongs; @queue is NULL for user events
  * @type: CL_COMMAND_...
+ * @command: what to do; ops is NULL for user events and after the end
+ * @holds_back: a barrier: later commands of the queue wait for it
  *
  * Of the context's lock:
  * @status: as clGetEventInfo() tells it
- * @time: when it was queued, submitted, started, ended; CLOCK_MONOTONIC in ns
+ * @time: CLOCK_MONOTONIC in ns, by enum ocl_time
  * @blockers: events that it waits for
  * @failed: one that it waits for by its wait list failed
- * @edges: edges that start here; @edge: memory of those that end here
+ * @edges: edges that start here
+ * @edge: memory of the edges that end here; @few: for most events
+ * @number: counts the commands of the queue
  * @before, @after: in the queue's list of commands that have not ended
  * @next_ready: in the queue's list of commands that may run
  * @callbacks: not called yet
- *
- * @command: what to do; ops is NULL for user events
  */
 struct _cl_event {
 	struct ocl_object base;
 	cl_context context;
 	cl_command_queue queue;
 	cl_command_type type;
-
-	cl_int status;
-	cl_ulong time[4];
-	unsigned blockers;
-	bool failed;
+	struct ocl_command command;
 	bool holds_back;
+
+	bool failed;
+	cl_int status;
+	cl_ulong time[OCL_TIMES];
+	unsigned blockers;
 	struct ocl_edge *edges;
 	struct ocl_edge *edge;
+	struct ocl_edge few[3];
+	uint64_t number;
 	cl_event before, after;
 	cl_event next_ready;
 	struct ocl_callback *callbacks;
-
-	struct ocl_command command;
 };
 
 extern const struct ocl_class ocl_event_class;
@@ -468,6 +494,7 @@ extern const struct ocl_class ocl_event_class;
  * @first, @last: commands that have not ended, in the order of their enqueueing
  * @ready, @ready_last: those of them that may run now
  * @barrier: the last barrier that has not ended; later commands wait for it
+ * @count: commands enqueued so far
  * @workers, @idle: threads, and how many of them have nothing to do
  * @closing: the application let go; workers end when nothing is left
  * @wake: something became ready, or the queue closes
@@ -484,6 +511,7 @@ struct _cl_command_queue {
 	cl_event first, last;
 	cl_event ready, ready_last;
 	cl_event barrier;
+	uint64_t count;
 	unsigned workers, idle;
 	bool closing;
 	pthread_cond_t wake;
@@ -512,6 +540,30 @@ cl_int ocl_check_wait_list(cl_context context, cl_uint count, const cl_event *li
  * Return: CL_SUCCESS; with a blocking wait the event's error; CL_INVALID_EVENT_WAIT_LIST and the like.
  */
 cl_int ocl_enqueue(cl_command_queue queue, struct ocl_command *command, struct ocl_wait wait);
+
+/* An event without a queue, in the state CL_SUBMITTED.  NULL: out of memory. */
+cl_event ocl_new_event(cl_context context, cl_command_type type);
+
+/* Of the context's lock: the event's state changes.  Callbacks that become due go to @due. */
+void ocl_event_reach(cl_event event, cl_int status, struct ocl_callback **due);
+
+/* Without the lock: calls and frees them. */
+void ocl_call_due(struct ocl_callback *due);
+
+/* Of the context's lock: sleeps until some event of the context ended. */
+void ocl_await_change(cl_context context);
+
+/* The event ended: tells everybody who waits.  @status: CL_COMPLETE or an error. */
+void ocl_event_end(cl_event event, cl_int status);
+
+/* What clFlush() does; for waits, which flush first. */
+void ocl_flush(cl_command_queue queue);
+
+/* Of the context's lock: it may run now. */
+void ocl_queue_ready(cl_event event, struct ocl_callback **due);
+
+/* Of the context's lock: it has ended. */
+void ocl_queue_remove(cl_event event);
 
 /* CLOCK_MONOTONIC in ns. */
 cl_ulong ocl_now(void);

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Handles: two counts for each object.  The application's is what it sees and may misuse; the
+ * one inside keeps the object alive for commands and for objects that refer to it.
+ */
+#include <stdlib.h>
+
+#include "ocl.h"
+
+void *ocl_new(const struct ocl_class *class)
+{
+	struct ocl_object *object = calloc(1, class->size);
+
+	if (!object)
+		return NULL;
+	object->dispatch = &ocl_dispatch;
+	object->kind = class->kind;
+	object->class = class;
+	atomic_init(&object->handles, 1);
+	atomic_init(&object->references, 1);
+	return object;
+}
+
+bool ocl_is(const void *handle, enum ocl_kind kind)
+{
+	const struct ocl_object *object = handle;
+
+	if (!object || (uintptr_t)object % _Alignof(struct ocl_object))
+		return false;
+	return object->kind == kind && atomic_load(&object->handles) != 0;
+}
+
+void *ocl_get(void *object)
+{
+	if (object)
+		atomic_fetch_add(&((struct ocl_object *)object)->references, 1);
+	return object;
+}
+
+void ocl_put(void *handle)
+{
+	struct ocl_object *object = handle;
+
+	if (!object || atomic_fetch_sub(&object->references, 1) != 1)
+		return;
+	object->class->destroy(object);
+	object->kind = OCL_NONE;
+	free(object);
+}
+
+cl_int ocl_retain(void *handle, const struct ocl_class *class)
+{
+	struct ocl_object *object = handle;
+
+	if (!ocl_is(handle, class->kind))
+		return ocl_fail(NULL, class->invalid, "the handle to retain is not valid");
+	atomic_fetch_add(&object->handles, 1);
+	return CL_SUCCESS;
+}
+
+cl_int ocl_release(void *handle, const struct ocl_class *class)
+{
+	struct ocl_object *object = handle;
+
+	if (!ocl_is(handle, class->kind))
+		return ocl_fail(NULL, class->invalid, "the handle to release is not valid");
+	if (atomic_fetch_sub(&object->handles, 1) != 1)
+		return CL_SUCCESS;
+	if (class->released)
+		class->released(object);
+	ocl_put(object);
+	return CL_SUCCESS;
+}
