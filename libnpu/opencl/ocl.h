@@ -47,6 +47,7 @@ enum ocl_kind {
 	OCL_KERNEL,
 	OCL_EVENT,
 	OCL_COMMAND_BUFFER,
+	OCL_MUTABLE_COMMAND,
 };
 
 struct ocl_object;
@@ -320,6 +321,9 @@ struct _cl_mem {
 };
 
 extern const struct ocl_class ocl_mem_class;
+
+/* Frees the records of mappings that were never undone. */
+void ocl_forget_mappings(cl_mem mem);
 
 /* Do @offset and @bytes lie in the buffer, and is there at least one byte? */
 bool ocl_mem_holds(cl_mem mem, size_t offset, size_t bytes);
@@ -709,5 +713,14 @@ struct ocl_launch {
 
 /* All arguments are set and large enough, and the entry's ops accept them. */
 cl_int ocl_launch_prepare(struct ocl_launch *launch);
+
+/* The same kernel and values, not prepared.  NULL: out of memory. */
+struct ocl_launch *ocl_launch_copy(const struct ocl_launch *launch);
+
+/* A command that owns a launch which is prepared. */
+void ocl_launch_command(struct ocl_launch *launch, struct ocl_command *command);
+
+/* Undoes what was prepared and lets go of the values. */
+void ocl_launch_free(struct ocl_launch *launch);
 
 #endif /* LIBNPU_OPENCL_OCL_H */
