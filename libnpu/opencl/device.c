@@ -7,8 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "command_buffer.h"
 #include "extension.h"
-#include "ocl.h"
+#include "external_memory.h"
 
 /* The specification's least value of CL_DEVICE_LOCAL_MEM_SIZE in the embedded profile. */
 #define LEAST_LOCAL_BYTES 1024
@@ -545,6 +546,19 @@ static const struct ocl_query queries[] = {
 	OCL_VALUE(CL_DEVICE_LUID_VALID_KHR, cl_bool, CL_FALSE),
 	OCL_CALL(CL_DEVICE_LUID_KHR, query_luid),
 	OCL_VALUE(CL_DEVICE_NODE_MASK_KHR, cl_uint, 0),
+	OCL_VALUE(CL_DEVICE_COMMAND_BUFFER_CAPABILITIES_KHR,
+		  cl_device_command_buffer_capabilities_khr,
+		  CL_COMMAND_BUFFER_CAPABILITY_SIMULTANEOUS_USE_KHR),
+	OCL_VALUE(CL_DEVICE_COMMAND_BUFFER_SUPPORTED_QUEUE_PROPERTIES_KHR,
+		  cl_command_queue_properties, OCL_COMMAND_BUFFER_QUEUE_PROPERTIES),
+	OCL_VALUE(CL_DEVICE_COMMAND_BUFFER_REQUIRED_QUEUE_PROPERTIES_KHR,
+		  cl_command_queue_properties, 0),
+	OCL_VALUE(CL_DEVICE_MUTABLE_DISPATCH_CAPABILITIES_KHR, cl_mutable_dispatch_fields_khr,
+		  OCL_MUTABLE_FIELDS),
+	OCL_VALUE(CL_DEVICE_EXTERNAL_MEMORY_IMPORT_HANDLE_TYPES_KHR,
+		  cl_external_memory_handle_type_khr, CL_EXTERNAL_MEMORY_HANDLE_DMA_BUF_KHR),
+	OCL_CALL(CL_DEVICE_EXTERNAL_MEMORY_IMPORT_ASSUME_LINEAR_IMAGES_HANDLE_TYPES_KHR,
+		 query_nothing),
 	OCL_CALL(CL_DEVICE_ON_CHIP_NPU, query_on_chip),
 	OCL_CALL(CL_DEVICE_CONFIG_NPU, query_config),
 	OCL_CALL(CL_DEVICE_PROBLEM_NPU, query_problem),

@@ -6,7 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "command_buffer.h"
 #include "extension.h"
+#include "external_memory.h"
 
 static const struct {
 	const char *name;
@@ -16,6 +18,12 @@ static const struct {
 	{ "cl_khr_icd", CL_MAKE_VERSION(1, 0, 0), OCL_OF_PLATFORM },
 	{ "cl_khr_extended_versioning", CL_MAKE_VERSION(1, 0, 0), OCL_OF_PLATFORM | OCL_OF_DEVICE },
 	{ "cl_khr_device_uuid", CL_MAKE_VERSION(1, 0, 0), OCL_OF_PLATFORM | OCL_OF_DEVICE },
+	{ "cl_khr_command_buffer", CL_MAKE_VERSION(0, 9, 8), OCL_OF_PLATFORM | OCL_OF_DEVICE },
+	{ "cl_khr_command_buffer_mutable_dispatch", CL_MAKE_VERSION(0, 9, 4),
+	  OCL_OF_PLATFORM | OCL_OF_DEVICE },
+	{ "cl_khr_external_memory", CL_MAKE_VERSION(1, 0, 1), OCL_OF_PLATFORM | OCL_OF_DEVICE },
+	{ "cl_khr_external_memory_dma_buf", CL_MAKE_VERSION(1, 0, 0),
+	  OCL_OF_PLATFORM | OCL_OF_DEVICE },
 	{ "cl_khr_priority_hints", CL_MAKE_VERSION(1, 0, 0), OCL_OF_PLATFORM | OCL_OF_DEVICE },
 };
 
@@ -29,6 +37,27 @@ static const struct {
 	void *function;
 } functions[] = {
 	FUNCTION(clIcdGetPlatformIDsKHR),
+	{ "clCreateCommandBufferKHR", (void *)ocl_command_buffer_create },
+	{ "clRetainCommandBufferKHR", (void *)ocl_command_buffer_retain },
+	{ "clReleaseCommandBufferKHR", (void *)ocl_command_buffer_release },
+	{ "clFinalizeCommandBufferKHR", (void *)ocl_command_buffer_finalize },
+	{ "clEnqueueCommandBufferKHR", (void *)ocl_command_buffer_enqueue },
+	{ "clGetCommandBufferInfoKHR", (void *)ocl_command_buffer_info },
+	{ "clCommandBarrierWithWaitListKHR", (void *)ocl_record_barrier },
+	{ "clCommandCopyBufferKHR", (void *)ocl_record_copy_buffer },
+	{ "clCommandCopyBufferRectKHR", (void *)ocl_record_copy_buffer_rect },
+	{ "clCommandCopyBufferToImageKHR", (void *)ocl_record_buffer_to_image },
+	{ "clCommandCopyImageKHR", (void *)ocl_record_copy_image },
+	{ "clCommandCopyImageToBufferKHR", (void *)ocl_record_image_to_buffer },
+	{ "clCommandFillBufferKHR", (void *)ocl_record_fill_buffer },
+	{ "clCommandFillImageKHR", (void *)ocl_record_fill_image },
+	{ "clCommandSVMMemcpyKHR", (void *)ocl_record_svm_memcpy },
+	{ "clCommandSVMMemFillKHR", (void *)ocl_record_svm_mem_fill },
+	{ "clCommandNDRangeKernelKHR", (void *)ocl_record_nd_range_kernel },
+	{ "clUpdateMutableCommandsKHR", (void *)ocl_mutable_update },
+	{ "clGetMutableCommandInfoKHR", (void *)ocl_mutable_info },
+	{ "clEnqueueAcquireExternalMemObjectsKHR", (void *)ocl_enqueue_acquire_external },
+	{ "clEnqueueReleaseExternalMemObjectsKHR", (void *)ocl_enqueue_release_external },
 };
 
 void ocl_extension_names(enum ocl_extension_of of, struct ocl_answer *answer)

@@ -50,6 +50,8 @@ static const struct ocl_query queries[] = {
 	OCL_CALL(CL_PLATFORM_EXTENSIONS_WITH_VERSION, query_extension_versions),
 	OCL_VALUE(CL_PLATFORM_HOST_TIMER_RESOLUTION, cl_ulong, 1),
 	OCL_TEXT(CL_PLATFORM_ICD_SUFFIX_KHR, "NPU"),
+	OCL_VALUE(CL_PLATFORM_EXTERNAL_MEMORY_IMPORT_HANDLE_TYPES_KHR,
+		  cl_external_memory_handle_type_khr, CL_EXTERNAL_MEMORY_HANDLE_DMA_BUF_KHR),
 	OCL_CALL(CL_PLATFORM_LAST_ERROR_NPU, query_last_error),
 };
 
