@@ -34,6 +34,7 @@ const char *const npu_op_names[NPU_OP_COUNT] = {
 	[NPU_OP_TANH] = "tanh",
 	[NPU_OP_HARD_SWISH] = "hard_swish",
 	[NPU_OP_SOFTMAX] = "softmax",
+	[NPU_OP_LRN] = "lrn",
 	[NPU_OP_RESHAPE] = "reshape",
 	[NPU_OP_TRANSPOSE] = "transpose",
 	[NPU_OP_PAD] = "pad",

@@ -76,6 +76,7 @@ enum npu_op_kind {
 	NPU_OP_TANH,
 	NPU_OP_HARD_SWISH,
 	NPU_OP_SOFTMAX,
+	NPU_OP_LRN, /* x / (gamma + alpha * sum of squares of @size channels around)^beta */
 	NPU_OP_RESHAPE, /* reshape, squeeze, expand: output shape says all */
 	NPU_OP_TRANSPOSE,
 	NPU_OP_PAD, /* in, constant scalar of the same type or NPU_NONE: zero point (0 if there is none) */
@@ -116,7 +117,9 @@ struct npu_op {
 	struct npu_window window; /* convolutions and pooling */
 	u32 groups; /* convolutions */
 	s32 axis; /* concat, gather, arg max, softmax: not negative */
-	float alpha; /* leaky ReLU slope, softmax beta */
+	float alpha; /* leaky ReLU slope, softmax beta, LRN */
+	float beta, gamma; /* LRN */
+	u32 size; /* LRN: channels in a sum, (size - 1) / 2 of them in front */
 	u32 axes; /* mean, reduce max: bit mask of reduced dimensions */
 	/* slice: first index; pad: elements before; transpose: input dimension of each output dimension */
 	s32 begin[NPU_MAX_RANK];

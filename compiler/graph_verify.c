@@ -484,6 +484,22 @@ static int check_softmax(const struct checker *checker)
 	return 0;
 }
 
+static int check_lrn(const struct checker *checker)
+{
+	const struct npu_op *op = checker->op;
+
+	if (!input(checker, 0)->rank)
+		return fail(checker, "a single number has no channels");
+	if (!op->size)
+		return fail(checker, "sums over no channel");
+	/* The sum of squares is not negative: with these bounds the base is positive. */
+	if (!isfinite(op->alpha) || op->alpha < 0 || !isfinite(op->beta) || !isfinite(op->gamma) ||
+	    op->gamma <= 0)
+		return fail(checker, "alpha %g, beta %g, constant %g", (double)op->alpha,
+			    (double)op->beta, (double)op->gamma);
+	return 0;
+}
+
 static int check_logistic(const struct checker *checker)
 {
 	const struct npu_tensor *out = output(checker);
@@ -516,6 +532,7 @@ static const struct op_rule op_rules[NPU_OP_COUNT] = {
 	[NPU_OP_TANH] = { 1, 1, REAL_TYPES, COMPUTES | SAME_SHAPE, NULL },
 	[NPU_OP_HARD_SWISH] = { 1, 1, REAL_TYPES, COMPUTES | SAME_SHAPE, NULL },
 	[NPU_OP_SOFTMAX] = { 1, 1, REAL_TYPES, COMPUTES | SAME_SHAPE, check_softmax },
+	[NPU_OP_LRN] = { 1, 1, REAL_TYPES, COMPUTES | SAME_SHAPE, check_lrn },
 	[NPU_OP_RESHAPE] = { 1, 1, ALL_TYPES, MOVES, check_reshape },
 	[NPU_OP_TRANSPOSE] = { 1, 1, ALL_TYPES, MOVES, check_transpose },
 	[NPU_OP_PAD] = { 1, 2, ALL_TYPES, MOVES, check_pad },

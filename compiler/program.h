@@ -6,7 +6,7 @@
 #include "npu_compiler.h"
 
 #define NPU_FILE_MAGIC 0x0a55504eu /* "NPU\n" */
-#define NPU_FILE_VERSION 1u
+#define NPU_FILE_VERSION 2u
 
 /* Whether the contents are a compiled file of any version. */
 bool npu_file_is_compiled(const void *data, size_t bytes);

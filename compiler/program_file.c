@@ -238,6 +238,9 @@ static void code_op(struct codec *c, struct npu_op *op)
 	code_u32(c, &op->groups);
 	code_s32(c, &op->axis);
 	code_float(c, &op->alpha);
+	code_float(c, &op->beta);
+	code_float(c, &op->gamma);
+	code_u32(c, &op->size);
 	code_u32(c, &op->axes);
 	code_bytes(c, op->begin, sizeof(op->begin));
 	code_bytes(c, op->end, sizeof(op->end));

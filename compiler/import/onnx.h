@@ -239,6 +239,7 @@ int onnx_read_clip(struct onnx *o);
 int onnx_read_leaky_relu(struct onnx *o);
 int onnx_read_hard_sigmoid(struct onnx *o);
 int onnx_read_softmax(struct onnx *o);
+int onnx_read_lrn(struct onnx *o);
 
 /* ---- onnx_shape.c ---- */
 

@@ -307,3 +307,28 @@ int onnx_read_softmax(struct onnx *o)
 	op->axis = (s32)axis;
 	return 0;
 }
+
+/* ONNX takes the mean of the squares, as if the window were never cut. */
+int onnx_read_lrn(struct onnx *o)
+{
+	s64 size = onnx_int(o, "size", 0);
+	u32 in, out;
+	struct npu_op *op;
+	int error;
+
+	if (o->in[0]->rank != 4 || size < 1 || size > INT32_MAX)
+		return onnx_fail(o, -EINVAL, "rank %u, size %lld", o->in[0]->rank, (long long)size);
+	error = onnx_operand(o, 0, ONNX_IMAGE, &in);
+	if (!error)
+		error = onnx_result(o, 0, ONNX_IMAGE, 4, o->in[0]->dim, &out);
+	if (error)
+		return error;
+	op = onnx_add_op(o, NPU_OP_LRN, &in, 1, out);
+	if (!op)
+		return -ENOMEM;
+	op->size = (u32)size;
+	op->alpha = onnx_float(o, "alpha", 1e-4f) / (float)size;
+	op->beta = onnx_float(o, "beta", 0.75f);
+	op->gamma = onnx_float(o, "bias", 1);
+	return 0;
+}

@@ -37,6 +37,7 @@ static const struct onnx_row rows[] = {
 	{ "HardSigmoid", "", 1, FIRST, ONNX_FLOAT_ONLY, NPU_OP_MUL, NONE, onnx_read_hard_sigmoid },
 	{ "HardSwish", "", 1, FIRST, ONNX_ANY_QUANT, NPU_OP_HARD_SWISH, NONE, onnx_read_unary },
 	{ "Identity", "", 1, FIRST, ONNX_KEEPS_QUANT, NPU_OP_RESHAPE, NONE, onnx_read_identity },
+	{ "LRN", "", 1, FIRST, ONNX_ANY_QUANT, NPU_OP_LRN, NONE, onnx_read_lrn },
 	{ "LeakyRelu", "", 1, FIRST, ONNX_ANY_QUANT, NPU_OP_LEAKY_RELU, NONE,
 	  onnx_read_leaky_relu },
 	{ "MatMul", "", 2, ALL, ONNX_ANY_QUANT, NPU_OP_FULLY_CONNECTED, NONE, onnx_read_matmul },

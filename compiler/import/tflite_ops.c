@@ -15,6 +15,7 @@ enum {
 	SOFTMAX_OPTIONS = 9,
 	CONCAT_OPTIONS = 10,
 	ADD_OPTIONS = 11,
+	LRN_OPTIONS = 13,
 	RESIZE_BILINEAR_OPTIONS = 15,
 	MUL_OPTIONS = 21,
 	GATHER_OPTIONS = 23,
@@ -347,6 +348,25 @@ static int read_softmax(struct tflite *t)
 		op->axis = (s32)tensor_of(t, t->input[0])->rank - 1;
 	}
 	return error;
+}
+
+/* The radius leaves the element itself out. */
+static int read_lrn(struct tflite *t)
+{
+	s32 radius = fb_s32(&t->options, 0, 0);
+	int error;
+	struct npu_op *op;
+
+	if (radius < 0 || radius > MAX_WINDOW)
+		return tflite_fail(t, -EINVAL, "radius %d", radius);
+	op = add(t, NPU_OP_LRN, 1, t->input, t->output[0], &error);
+	if (!op)
+		return error;
+	op->size = 2 * (u32)radius + 1;
+	op->gamma = fb_f32(&t->options, 1, 0);
+	op->alpha = fb_f32(&t->options, 2, 0);
+	op->beta = fb_f32(&t->options, 3, 0);
+	return 0;
 }
 
 static int read_concat(struct tflite *t)
@@ -704,6 +724,7 @@ static const struct tflite_row rows[] = {
 	{ 4, DEPTHWISE_OPTIONS, 2, ALL, NPU_OP_CONV, 0, read_depthwise },
 	{ 6, OPTIONS_NONE, 1, FIRST, NPU_OP_DEQUANTIZE, 0, read_unary },
 	{ 9, FULLY_CONNECTED_OPTIONS, 2, ALL, NPU_OP_FULLY_CONNECTED, 0, read_fully_connected },
+	{ 13, LRN_OPTIONS, 1, FIRST, NPU_OP_LRN, 0, read_lrn },
 	{ 14, OPTIONS_NONE, 1, FIRST, NPU_OP_LOGISTIC, 0, read_unary },
 	{ 17, POOL_OPTIONS, 1, FIRST, NPU_OP_MAX_POOL, 0, read_pool },
 	{ 18, MUL_OPTIONS, 2, BOTH, NPU_OP_MUL, 0, read_binary },

@@ -63,3 +63,12 @@ struct npu_clamp npu_clamp_of(const struct npu_op *op, const struct npu_cpu_view
 		clamp.high = npu_clamped(stored(out, bounds[op->activation].high), range);
 	return clamp;
 }
+
+s32 npu_stored(double real, const struct npu_cpu_view *out, struct npu_clamp clamp)
+{
+	double units = round(real / (double)out->scale) + out->zero;
+
+	if (isnan(real))
+		units = out->zero;
+	return (s32)fmax(fmin(units, (double)clamp.high), (double)clamp.low);
+}

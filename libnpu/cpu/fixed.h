@@ -66,6 +66,9 @@ static inline s32 npu_clamped(s64 x, struct npu_clamp clamp)
 	return (s32)max(min(x, (s64)clamp.high), (s64)clamp.low);
 }
 
+/* A real number in the output's units, half away from zero; what is no number is 0. */
+s32 npu_stored(double real, const struct npu_cpu_view *out, struct npu_clamp clamp);
+
 static inline s32 npu_load(const struct npu_cpu_view *view, size_t i)
 {
 	switch (view->tensor->dtype) {

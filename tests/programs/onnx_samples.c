@@ -49,6 +49,7 @@ static const struct sample samples[] = {
 	{ "hard_sigmoid", "HardSigmoid", "x", "y", "", 13 },
 	{ "tanh", "Tanh", "x", "y", "", 13 },
 	{ "softmax", "Softmax", "row", "y", "axis:-1", 13 },
+	{ "lrn", "LRN", "x", "y", "size:3", 13 },
 	{ "reshape", "Reshape", "x,shape", "y", "", 13 },
 	{ "flatten", "Flatten", "x", "y", "", 13 },
 	{ "squeeze", "Squeeze", "x", "y", "axes=0", 11 },

@@ -48,6 +48,10 @@ s32 ref_load(const struct ref_view *view, size_t i);
 void ref_store(const struct ref_run *run, const struct ref_view *out, struct ref_range range,
 	       size_t i, s64 value);
 
+/* Any element as a real number, and a real number as any element. */
+double ref_real(const struct ref_view *in, size_t i);
+void ref_store_real(const struct ref_run *run, const struct ref_view *out, size_t i, double real);
+
 static inline bool ref_is_float(const struct ref_view *view)
 {
 	return view->tensor->dtype == NPU_F32;
@@ -87,6 +91,7 @@ int ref_logistic(const struct ref_run *run);
 int ref_tanh(const struct ref_run *run);
 int ref_hard_swish(const struct ref_run *run);
 int ref_softmax(const struct ref_run *run);
+int ref_lrn(const struct ref_run *run);
 int ref_reshape(const struct ref_run *run);
 int ref_transpose(const struct ref_run *run);
 int ref_pad(const struct ref_run *run);

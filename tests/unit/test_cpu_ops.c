@@ -757,6 +757,53 @@ static void test_arg_max(void **unused)
 	}
 }
 
+static void test_lrn(void **unused)
+{
+	u32 i;
+
+	for (i = 0; i < ROUNDS; i++) {
+		struct bench b = begin();
+		struct npu_op *op = add_op(&b, NPU_OP_LRN, 1);
+		u32 h = 1 + random_below(4), w = 1 + random_below(4), c = 1 + random_below(20);
+		float scale = random_scale();
+
+		op->size = 1 + random_below(9);
+		op->alpha = random_scale() / (float)op->size;
+		op->beta = (float)random_below(5) / 4;
+		op->gamma = 0.5f + (float)random_below(3);
+		op->activation = random_activation();
+		op->input[0] = add_image(&b, h, w, c);
+		op->output[0] = add_tensor(&b, b.dtype, 4, (const u32[]){ 1, h, w, c }, scale,
+					   random_zero(b.dtype));
+		compare(&b);
+		end(&b);
+	}
+}
+
+/* By hand: 2 / (1 + 2 * (1 + 4))^1 and so on; the window of two reaches to the right. */
+static void test_lrn_values(void **unused)
+{
+	static const float in[3] = { 1, 2, 3 }, want[3] = { 1 / 11.0f, 2 / 27.0f, 3 / 19.0f };
+	struct bench b = begin();
+	struct npu_op *op = add_op(&b, NPU_OP_LRN, 1);
+	const u32 dim[1] = { 3 };
+	const void *input[1] = { in };
+	float result[3];
+	void *output = result;
+	const struct npu_cpu_call call = { b.graph, op, input, &output };
+	u32 i;
+
+	op->size = 2;
+	op->alpha = 2;
+	op->beta = op->gamma = 1;
+	op->input[0] = add_tensor(&b, NPU_F32, 1, dim, 0, 0);
+	op->output[0] = add_tensor(&b, NPU_F32, 1, dim, 0, 0);
+	assert_int_equal(npu_cpu_execute(&call), 0);
+	for (i = 0; i < 3; i++)
+		assert_float_equal(result[i], want[i], 1e-6);
+	end(&b);
+}
+
 static void test_quantize(void **unused)
 {
 	static const enum npu_dtype types[] = { NPU_I8, NPU_U8, NPU_I16 };
@@ -842,6 +889,8 @@ int main(void)
 		cmocka_unit_test(test_resize),
 		cmocka_unit_test(test_reduce),
 		cmocka_unit_test(test_arg_max),
+		cmocka_unit_test(test_lrn),
+		cmocka_unit_test(test_lrn_values),
 		cmocka_unit_test(test_quantize),
 		cmocka_unit_test(test_float),
 		cmocka_unit_test(test_unsupported),

@@ -474,6 +474,24 @@ static void test_softmax_scale(void **state)
 	expect_bad(graph, "1/256");
 }
 
+static void test_lrn(void **state)
+{
+	const u32 dim[] = { 1, 4, 6, 2 };
+	struct npu_graph *graph = new_single(NPU_OP_LRN, 4, dim);
+
+	graph->op[0].size = 5;
+	graph->op[0].alpha = graph->op[0].beta = graph->op[0].gamma = 1;
+	expect_good(graph);
+	graph = new_single(NPU_OP_LRN, 4, dim);
+	graph->op[0].gamma = 1;
+	expect_bad(graph, "no channel");
+	graph = new_single(NPU_OP_LRN, 4, dim);
+	graph->op[0].size = 5;
+	graph->op[0].alpha = -1;
+	graph->op[0].gamma = 1;
+	expect_bad(graph, "alpha -1");
+}
+
 static char *dump(const struct npu_graph *graph, enum npu_dump_format format)
 {
 	char *text = NULL;
@@ -535,6 +553,7 @@ int main(void)
 		cmocka_unit_test(test_pad),
 		cmocka_unit_test(test_reduce),
 		cmocka_unit_test(test_softmax_scale),
+		cmocka_unit_test(test_lrn),
 		cmocka_unit_test(test_dump),
 	};
 
