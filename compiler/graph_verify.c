@@ -449,15 +449,24 @@ static int check_gather(const struct checker *checker)
 
 static int check_quantize(const struct checker *checker)
 {
-	if (!is_byte(output(checker)))
-		return fail(checker, "quantises to %s", npu_dtype_names[output(checker)->dtype]);
+	const struct npu_tensor *in = input(checker, 0), *out = output(checker);
+
+	/* INT16 stands at the ends of graphs only: nothing else takes it. */
+	if (!is_byte(out) && out->dtype != NPU_I16)
+		return fail(checker, "quantises to %s", npu_dtype_names[out->dtype]);
+	if (out->quant.count != 1 || (in->dtype != NPU_F32 && in->quant.count != 1))
+		return fail(checker, "input or output is not quantised per tensor");
 	return 0;
 }
 
 static int check_dequantize(const struct checker *checker)
 {
-	if (output(checker)->dtype != NPU_F32)
-		return fail(checker, "dequantises to %s", npu_dtype_names[output(checker)->dtype]);
+	const struct npu_tensor *in = input(checker, 0), *out = output(checker);
+
+	if (out->dtype != NPU_F32)
+		return fail(checker, "dequantises to %s", npu_dtype_names[out->dtype]);
+	if (in->quant.count != 1)
+		return fail(checker, "input 0 is not quantised per tensor");
 	return 0;
 }
 
@@ -544,8 +553,10 @@ static const struct op_rule op_rules[NPU_OP_COUNT] = {
 	[NPU_OP_REDUCE_MAX] = { 1, 1, ARITHMETIC_TYPES, MOVES, check_reduce },
 	[NPU_OP_ARG_MAX] = { 1, 1, ARITHMETIC_TYPES, 0, check_arg_max },
 	[NPU_OP_GATHER] = { 2, 2, ALL_TYPES, MOVES, check_gather },
-	[NPU_OP_QUANTIZE] = { 1, 1, REAL_TYPES, QUANTISED | SAME_SHAPE, check_quantize },
-	[NPU_OP_DEQUANTIZE] = { 1, 1, BYTE_TYPES, QUANTISED | SAME_SHAPE, check_dequantize },
+	[NPU_OP_QUANTIZE] = { 1, 1, REAL_TYPES | TYPE(I16), QUANTISED | SAME_SHAPE,
+			      check_quantize },
+	[NPU_OP_DEQUANTIZE] = { 1, 1, BYTE_TYPES | TYPE(I16), QUANTISED | SAME_SHAPE,
+				check_dequantize },
 };
 
 /* Weights are the one operand with a scale for each channel; their own check looks at it. */
@@ -639,7 +650,8 @@ static int check_quant(const struct checker *checker, const struct npu_tensor *t
 			return fail(checker, "tensor %.100s: scale %g", tensor->name,
 				    (double)quant->scale[i]);
 		if ((tensor->dtype == NPU_I8 && (zero < -128 || zero > 127)) ||
-		    (tensor->dtype == NPU_U8 && (zero < 0 || zero > 255)))
+		    (tensor->dtype == NPU_U8 && (zero < 0 || zero > 255)) ||
+		    (tensor->dtype == NPU_I16 && zero))
 			return fail(checker, "tensor %.100s: zero point %d of %s", tensor->name,
 				    zero, npu_dtype_names[tensor->dtype]);
 	}

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* TensorProto: constants in the model or in files beside it. */
+#include "half.h"
 #include "onnx.h"
 
 #include <fcntl.h>
@@ -40,21 +41,6 @@ static u32 raw_bytes(s32 type)
 	return type == FLOAT64 ? 8 : npu_dtype_bytes[onnx_dtype(type)];
 }
 
-static float from_half(u16 half)
-{
-	u32 sign = (u32)(half & 0x8000) << 16, exponent = half >> 10 & 0x1f, bits;
-	u32 fraction = half & 0x3ff;
-	float value;
-
-	if (exponent == 0) {
-		value = (float)fraction / (1 << 24);
-		return sign ? -value : value;
-	}
-	bits = sign | (exponent == 0x1f ? 0xff : exponent + 112) << 23 | fraction << 13;
-	memcpy(&value, &bits, sizeof(value));
-	return value;
-}
-
 static void widen(const u8 *raw, s32 type, u64 elements, float *to)
 {
 	u64 i;
@@ -64,7 +50,7 @@ static void widen(const u8 *raw, s32 type, u64 elements, float *to)
 			u16 half;
 
 			memcpy(&half, raw + 2 * i, sizeof(half));
-			to[i] = from_half(half);
+			to[i] = npu_from_half(half);
 		} else {
 			double wide;
 
@@ -98,7 +84,7 @@ static int read_typed(struct onnx *o, const Onnx__TensorProto *proto, enum npu_d
 		else if (proto->data_type == FLOAT64)
 			((float *)data)[i] = (float)proto->double_data[i];
 		else if (half)
-			((float *)data)[i] = from_half((u16)proto->int32_data[i]);
+			((float *)data)[i] = npu_from_half((u16)proto->int32_data[i]);
 		else if (dtype == NPU_F32)
 			((float *)data)[i] = proto->float_data[i];
 		else if (npu_dtype_bytes[dtype] == 4)

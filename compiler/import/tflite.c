@@ -243,6 +243,8 @@ static int read_tensor(struct tflite *t, u32 i)
 		error = set_data(t, tensor, &data);
 	if (!error && !*fault)
 		error = read_quant(t, &table, tensor, fault);
+	if (!error && !*fault && tensor->dtype == NPU_I16 && tensor->quant.count)
+		error = tflite_widen_int16(t, i, fault);
 	return error;
 }
 
@@ -254,10 +256,12 @@ static int read_tensors(struct tflite *t)
 	t->fault = npu_arena_array(&t->graph->arena, count, sizeof(*t->fault));
 	t->live = npu_arena_array(&t->graph->arena, count, sizeof(*t->live));
 	t->reordered = npu_arena_array(&t->graph->arena, count, sizeof(*t->reordered));
-	if (!t->fault || !t->live || !t->reordered)
+	t->real = npu_arena_array(&t->graph->arena, count, sizeof(*t->real));
+	t->scale16 = npu_arena_array(&t->graph->arena, count, sizeof(*t->scale16));
+	if (!t->fault || !t->live || !t->reordered || !t->real || !t->scale16)
 		return -ENOMEM;
 	for (i = 0; !error && i < t->tensors.count; i++) {
-		t->reordered[i] = NPU_NONE;
+		t->reordered[i] = t->real[i] = NPU_NONE;
 		error = read_tensor(t, i);
 	}
 	return error;
@@ -456,9 +460,11 @@ static int read_subgraph(struct tflite *t, const struct fb_table *subgraph)
 				  &t->graph->output_count);
 	if (!error)
 		error = find_live(t);
+	if (!error)
+		error = tflite_convert_inputs(t);
 	for (i = 0; !error && !t->file.damaged && i < t->operators.count; i++)
 		error = read_operator(t, i);
-	return error;
+	return error ? error : tflite_convert_outputs(t);
 }
 
 static int read_model(struct tflite *t)

@@ -62,6 +62,8 @@ struct tflite_row;
  * @codes, @buffers, @tensors, @operators: the model's vectors of tables
  * @fault, @live: for each tensor of the subgraph: enum tflite_fault; whether its value matters
  * @reordered: for each tensor: its copy as depthwise weights, NPU_NONE as long as there is none
+ * @real: for each tensor: its copy as float32 constant, NPU_NONE as long as there is none
+ * @scale16: for each tensor that is quantised INT16 in the file and float32 in the graph: its scale
  * @index, @row: the operator at work
  * @input, @output: its tensors in the graph; NPU_NONE where an optional input is missing
  * @options: its table of options, maybe absent
@@ -74,6 +76,8 @@ struct tflite {
 	u8 *fault;
 	bool *live;
 	u32 *reordered;
+	u32 *real;
+	float *scale16;
 
 	u32 index;
 	const struct tflite_row *row;
@@ -109,6 +113,30 @@ const char *tflite_builtin_name(u32 code);
 
 /* The row of an operator, or NULL. */
 const struct tflite_row *tflite_find_row(u32 code);
+
+/* ---- tflite_real.c: what files keep in fewer bits than the graph computes with ---- */
+
+/**
+ * tflite_widen_int16() - makes a quantised INT16 tensor that was just read one of float32
+ * @tensor: index; @fault: of it
+ */
+int tflite_widen_int16(struct tflite *t, u32 tensor, u8 *fault);
+
+/* INT16 inputs and outputs of the graph stay what they are: conversions at its ends. */
+int tflite_convert_inputs(struct tflite *t);
+int tflite_convert_outputs(struct tflite *t);
+
+/**
+ * tflite_real_operands() - float32 forms of a convolution's weights and bias
+ * @weights, @bias: their numbers among the operator's inputs, which change
+ *
+ * Only where the operator's value @in is float32; constants of float16 and INT8 are widened, integer
+ * biases are in units of the product of both scales.
+ */
+int tflite_real_operands(struct tflite *t, u32 in, u32 weights, u32 bias);
+
+/* The float32 form of a constant, which may be one already. */
+int tflite_real_constant(struct tflite *t, u32 from, u32 *to);
 
 /* An error about the operator at work; returns @error. */
 int tflite_fail(struct tflite *t, int error, const char *format, ...)

@@ -168,14 +168,17 @@ static int set_kernel(struct tflite *t, struct npu_window *w, const struct npu_t
 
 static int read_conv(struct tflite *t)
 {
-	const struct npu_tensor *in = tensor_of(t, t->input[0]);
-	const struct npu_tensor *weights = tensor_of(t, t->input[1]);
-	int error;
-	struct npu_op *op = add(t, NPU_OP_CONV, t->input[2] == NPU_NONE ? 2 : 3, t->input,
-				t->output[0], &error);
+	const struct npu_tensor *in, *weights;
+	struct npu_op *op;
+	int error = tflite_real_operands(t, 0, 1, 2);
 
+	if (error)
+		return error;
+	op = add(t, NPU_OP_CONV, t->input[2] == NPU_NONE ? 2 : 3, t->input, t->output[0], &error);
 	if (!op)
 		return error;
+	in = tensor_of(t, t->input[0]);
+	weights = tensor_of(t, t->input[1]);
 	set_strides(t, &op->window);
 	op->window.dilation_x = fb_s32(&t->options, 4, 1);
 	op->window.dilation_y = fb_s32(&t->options, 5, 1);
@@ -221,12 +224,13 @@ static int depthwise_weights(struct tflite *t)
 {
 	const struct npu_tensor *weights = tensor_of(t, t->input[1]);
 	u32 from = t->input[1];
-	int error = 0;
+	int error;
 
 	if (weights->rank != 4 || weights->dim[0] != 1 || !weights->data)
 		return tflite_fail(t, -EINVAL, "weights must be constant, of shape [1, R, S, K]");
-	if (t->reordered[from] == NPU_NONE)
-		error = reorder_weights(t, from, &t->reordered[from]);
+	error = tflite_real_operands(t, 0, 1, 2);
+	if (!error && t->reordered[from] == NPU_NONE)
+		error = reorder_weights(t, t->input[1], &t->reordered[from]);
 	t->input[1] = t->reordered[from];
 	return error;
 }
@@ -257,11 +261,17 @@ static int read_depthwise(struct tflite *t)
 
 static int read_transpose_conv(struct tflite *t)
 {
-	const u32 inputs[] = { t->input[2], t->input[1], t->input[3] };
-	int error;
-	struct npu_op *op = add(t, NPU_OP_TRANSPOSE_CONV, t->input[3] == NPU_NONE ? 2 : 3, inputs,
-				t->output[0], &error);
+	u32 inputs[3];
+	struct npu_op *op;
+	int error = tflite_real_operands(t, 2, 1, 3);
 
+	if (error)
+		return error;
+	inputs[0] = t->input[2];
+	inputs[1] = t->input[1];
+	inputs[2] = t->input[3];
+	op = add(t, NPU_OP_TRANSPOSE_CONV, inputs[2] == NPU_NONE ? 2 : 3, inputs, t->output[0],
+		 &error);
 	if (!op)
 		return error;
 	set_strides(t, &op->window);
@@ -291,10 +301,13 @@ static int read_pool(struct tflite *t)
 
 static int read_fully_connected(struct tflite *t)
 {
-	int error;
-	struct npu_op *op = add(t, NPU_OP_FULLY_CONNECTED, t->input[2] == NPU_NONE ? 2 : 3,
-				t->input, t->output[0], &error);
+	struct npu_op *op;
+	int error = tflite_real_operands(t, 0, 1, 2);
 
+	if (error)
+		return error;
+	op = add(t, NPU_OP_FULLY_CONNECTED, t->input[2] == NPU_NONE ? 2 : 3, t->input, t->output[0],
+		 &error);
 	if (!op)
 		return error;
 	if (fb_s8(&t->options, 1, 0))
@@ -317,6 +330,44 @@ static int read_unary(struct tflite *t)
 
 	if (op)
 		op->activation = t->row->activation;
+	return error;
+}
+
+/* Float networks keep constants in fewer bits and have them widened by this operator. */
+static int read_dequantize(struct tflite *t)
+{
+	struct npu_tensor *out = &t->graph->tensor[t->output[0]];
+	u32 real;
+	int error = 0;
+
+	if (tensor_of(t, t->input[0])->data) {
+		error = tflite_real_constant(t, t->input[0], &real);
+		if (error)
+			return error;
+		if (out->dtype != NPU_F32 || out->bytes != tensor_of(t, real)->bytes)
+			return tflite_fail(t, -EINVAL, "the output cannot hold the input");
+		out->data = tensor_of(t, real)->data;
+		return 0;
+	}
+	if (tensor_of(t, t->input[0])->dtype == NPU_F16)
+		return tflite_fail(t, -ENOTSUP, "float16 values that are computed");
+	/* INT16 in the file. */
+	add(t, tensor_of(t, t->input[0])->dtype == NPU_F32 ? NPU_OP_RESHAPE : NPU_OP_DEQUANTIZE, 1,
+	    t->input, t->output[0], &error);
+	return error;
+}
+
+/* To INT16 in the file is to float32 in the graph. */
+static int read_quantize(struct tflite *t)
+{
+	bool from_real = tensor_of(t, t->input[0])->dtype == NPU_F32;
+	bool to_real = tensor_of(t, t->output[0])->dtype == NPU_F32;
+	enum npu_op_kind kind = NPU_OP_QUANTIZE;
+	int error;
+
+	if (to_real)
+		kind = from_real ? NPU_OP_RESHAPE : NPU_OP_DEQUANTIZE;
+	add(t, kind, 1, t->input, t->output[0], &error);
 	return error;
 }
 
@@ -722,7 +773,7 @@ static const struct tflite_row rows[] = {
 	{ 2, CONCAT_OPTIONS, 1, ALL, NPU_OP_CONCAT, 0, read_concat },
 	{ 3, CONV_OPTIONS, 2, ALL, NPU_OP_CONV, 0, read_conv },
 	{ 4, DEPTHWISE_OPTIONS, 2, ALL, NPU_OP_CONV, 0, read_depthwise },
-	{ 6, OPTIONS_NONE, 1, FIRST, NPU_OP_DEQUANTIZE, 0, read_unary },
+	{ 6, OPTIONS_NONE, 1, FIRST, NPU_OP_DEQUANTIZE, 0, read_dequantize },
 	{ 9, FULLY_CONNECTED_OPTIONS, 2, ALL, NPU_OP_FULLY_CONNECTED, 0, read_fully_connected },
 	{ 13, LRN_OPTIONS, 1, FIRST, NPU_OP_LRN, 0, read_lrn },
 	{ 14, OPTIONS_NONE, 1, FIRST, NPU_OP_LOGISTIC, 0, read_unary },
@@ -759,7 +810,7 @@ static const struct tflite_row rows[] = {
 	{ 97, RESIZE_NEAREST_OPTIONS, 2, FIRST, NPU_OP_RESIZE_NEAREST, 0, read_resize },
 	{ 98, LEAKY_RELU_OPTIONS, 1, FIRST, NPU_OP_LEAKY_RELU, 0, read_leaky_relu },
 	{ 102, OPTIONS_NONE, 3, FIRST, NPU_OP_SLICE, 0, read_split_v },
-	{ 114, OPTIONS_NONE, 1, FIRST, NPU_OP_QUANTIZE, 0, read_unary },
+	{ 114, OPTIONS_NONE, 1, FIRST, NPU_OP_QUANTIZE, 0, read_quantize },
 	{ 117, OPTIONS_NONE, 1, FIRST, NPU_OP_HARD_SWISH, 0, read_unary },
 };
 

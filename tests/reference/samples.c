@@ -12,6 +12,10 @@ static const float kernel_scales[] = { 0.01f, 0.02f, 0.005f, 0.013f };
 static const s8 weights[72] = { 3, -7, 12, 0, 127, -127, 5, -1, 9, 44, -60, 2, 100, -3, 17, 8 };
 static const s32 bias[4] = { 500, -300, 0, 77 };
 
+static const s64 wide_bias[4] = { 5000, -3000, 0, 770 };
+static const u16 halves[16] = { 0x3c00, 0xbc00, 0x4000, 0x3800, 0, 0x8001, 0x2e66, 0x4200,
+				0x3c01, 0x3555, 0xb555, 0x0400, 1, 0x7bff, 0xc500, 0x4900 };
+
 #define DIMS(...) .rank = sizeof((s32[]){ __VA_ARGS__ }) / sizeof(s32), .dim = { __VA_ARGS__ }
 #define QUANT(type, q) .scales = 1, .scale = scale[q], .zero = zero##type[q]
 #define I8(n, q, ...)                                                    \
@@ -21,6 +25,10 @@ static const s32 bias[4] = { 500, -300, 0, 77 };
 #define U8(n, q, ...)                                                      \
 	{                                                                  \
 		.name = n, .type = TW_U8, QUANT(_u8, q), DIMS(__VA_ARGS__) \
+	}
+#define I16(n, ...)                                                                          \
+	{                                                                                    \
+		.name = n, .type = TW_I16, .scales = 1, .scale = scale[1], DIMS(__VA_ARGS__) \
 	}
 #define F32(n, ...)                                          \
 	{                                                    \
@@ -83,6 +91,37 @@ const struct sample samples[] = {
 	    BIAS(4),
 	    U8("out", 3, 1, 3, 3, 4) },
 	  { .code = 3, IN3, OPTIONS(1, 4, { 0, 1 }, { 1, 1 }, { 2, 1 }, { 3, 3 }) } },
+	{ "conv_hybrid",
+	  { F32("in", 1, 4, 4, 2), KERNELS(4, 2, 2, 2), F32("out", 1, 3, 3, 4) },
+	  { .code = 3, IN2, OPTIONS(1, 3, { 0, 1 }, { 1, 1 }, { 2, 1 }) } },
+	{ "conv_float16",
+	  { F32("in", 1, 4, 4, 1),
+	    { .name = "weights",
+	      .type = TW_F16,
+	      DIMS(4, 2, 2, 1),
+	      .data = halves,
+	      .bytes = sizeof(halves) },
+	    F32("out", 1, 3, 3, 4) },
+	  { .code = 3, IN2, OPTIONS(1, 3, { 0, 1 }, { 1, 1 }, { 2, 1 }) } },
+	{ "conv_int16",
+	  { I16("in", 1, 4, 4, 2),
+	    KERNELS(4, 2, 2, 2),
+	    { .name = "bias",
+	      .type = TW_I64,
+	      DIMS(4),
+	      .data = wide_bias,
+	      .bytes = sizeof(wide_bias) },
+	    I16("out", 1, 3, 3, 4) },
+	  { .code = 3, IN3, OPTIONS(1, 3, { 0, 1 }, { 1, 1 }, { 2, 1 }) } },
+	{ "dequantize_constant",
+	  { { .name = "weights",
+	      .type = TW_F16,
+	      DIMS(4, 2, 2, 1),
+	      .data = halves,
+	      .bytes = sizeof(halves) },
+	    F32("out", 4, 2, 2, 1),
+	    F32("in", 4, 2, 2, 1) },
+	  { .code = 6, IN1 } },
 	{ "depthwise",
 	  { I8("in", 1, 1, 4, 4, 2),
 	    { .name = "weights",

@@ -9,7 +9,16 @@
 #include "nvdla_types.h"
 
 /* enum TensorType of the schema. */
-enum { TW_F32 = 0, TW_I32 = 2, TW_U8 = 3, TW_I64 = 4, TW_STRING = 5, TW_I16 = 7, TW_I8 = 9 };
+enum {
+	TW_F32 = 0,
+	TW_F16 = 1,
+	TW_I32 = 2,
+	TW_U8 = 3,
+	TW_I64 = 4,
+	TW_STRING = 5,
+	TW_I16 = 7,
+	TW_I8 = 9
+};
 
 struct tw_tensor {
 	const char *name;

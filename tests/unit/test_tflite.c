@@ -403,16 +403,17 @@ static void test_mixed_types(void **state)
 	struct model *m = new_model();
 
 	m->tensor[CONV].type = TW_I16;
-	expect_error(m, -EINVAL, "int8 input, int16 output");
+	m->tensor[CONV].zero = NULL;
+	expect_error(m, -EINVAL, "int8 input, float32 output");
 }
 
-static void test_float_activations_with_integer_weights(void **state)
+static void test_float_activations_with_integer_bias(void **state)
 {
 	struct model *m = new_model();
 
 	m->tensor[IN].type = TW_F32;
 	m->tensor[CONV].type = TW_F32;
-	expect_error(m, -EINVAL, "int8 weights for float32 input");
+	expect_error(m, -EINVAL, "int32 bias for float32 input");
 }
 
 static void test_shape_mismatch(void **state)
@@ -593,7 +594,7 @@ int main(void)
 		cmocka_unit_test(test_rank),
 		cmocka_unit_test(test_wrong_type),
 		cmocka_unit_test(test_mixed_types),
-		cmocka_unit_test(test_float_activations_with_integer_weights),
+		cmocka_unit_test(test_float_activations_with_integer_bias),
 		cmocka_unit_test(test_shape_mismatch),
 		cmocka_unit_test(test_short_buffer),
 		cmocka_unit_test(test_missing_weights),
