@@ -220,8 +220,18 @@ void npu_graph_dump(const struct npu_graph *graph, enum npu_dump_format format, 
 int npu_import_tflite(const void *data, size_t bytes, const char *file, struct npu_graph **graph,
 		      struct npu_diag *diag);
 
-/* Names of the operators that it reads, in the order of their codes; NULL behind the last. */
-const char *npu_tflite_operator(u32 i);
+/**
+ * struct npu_framework_operator - an operator of a framework, and what an importer makes of it
+ * @domain: whose it is where it is not the framework's own; else ""
+ * @kind: what it becomes in the first place; a few turn into several operators of the graph
+ */
+struct npu_framework_operator {
+	const char *name, *domain;
+	enum npu_op_kind kind;
+};
+
+/* The @i'th operator that it reads, in the order of their codes; false behind the last. */
+bool npu_tflite_operator(u32 i, struct npu_framework_operator *op);
 
 /**
  * npu_import_onnx() - reads an ONNX model into a graph
@@ -236,7 +246,7 @@ const char *npu_tflite_operator(u32 i);
 int npu_import_onnx(const void *data, size_t bytes, const char *file, struct npu_graph **graph,
 		    struct npu_diag *diag);
 
-/* Names of the operators that it reads; NULL behind the last. */
-const char *npu_onnx_operator(u32 i);
+/* The @i'th operator that it reads; false behind the last. */
+bool npu_onnx_operator(u32 i, struct npu_framework_operator *op);
 
 #endif /* NPU_GRAPH_H */

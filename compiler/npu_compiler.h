@@ -111,8 +111,14 @@ int npu_program_save(const struct npu_program *program, const char *path, struct
 
 void npu_program_free(struct npu_program *program);
 
-/* What the NPU does of each operator: the table that the optimiser uses, for people. */
-void npu_supported_ops(const struct nvdla_config *config, FILE *out);
+/**
+ * npu_supported_ops() - what the NPU does of each operator, and of each framework's operators
+ * @config: of this configuration; NULL: of all
+ * @json: as JSON; else as text in Markdown
+ *
+ * Made of the tables that the importers and the optimiser use.  Return: 0 or -ENOMEM.
+ */
+int npu_supported_ops(const struct nvdla_config *config, bool json, FILE *out);
 
 /**
  * npu_emit() - IR3 to chain streams: fills the program's steps from its plan

@@ -92,32 +92,30 @@ static bool is_onnx(const void *data, size_t bytes)
 	return bytes >= 4 && at[0] == 0x08 && at[1] > 0 && at[1] < 0x80;
 }
 
-static const struct format {
-	bool (*is)(const void *data, size_t bytes);
-	int (*import)(const void *data, size_t bytes, const char *file, struct npu_graph **graph,
-		      struct npu_diag *diag);
-} formats[] = {
-	{ is_tflite, npu_import_tflite },
-	{ is_onnx, npu_import_onnx },
+const struct npu_framework npu_frameworks[] = {
+	{ "TensorFlow Lite", is_tflite, npu_import_tflite, npu_tflite_operator },
+	{ "ONNX", is_onnx, npu_import_onnx, npu_onnx_operator },
 };
 
-static const struct format *format_of(const void *data, size_t bytes)
-{
-	size_t i;
+const u32 npu_framework_count = ARRAY_SIZE(npu_frameworks);
 
-	for (i = 0; i < ARRAY_SIZE(formats); i++)
-		if (formats[i].is(data, bytes))
-			return &formats[i];
+static const struct npu_framework *framework_of(const void *data, size_t bytes)
+{
+	u32 i;
+
+	for (i = 0; i < npu_framework_count; i++)
+		if (npu_frameworks[i].is(data, bytes))
+			return &npu_frameworks[i];
 	return NULL;
 }
 
 int npu_import(const void *data, size_t bytes, const char *name, struct npu_graph **graph,
 	       struct npu_diag *diag)
 {
-	const struct format *format = format_of(data, bytes);
+	const struct npu_framework *framework = framework_of(data, bytes);
 
-	if (format)
-		return format->import(data, bytes, name, graph, diag);
+	if (framework)
+		return framework->import(data, bytes, name, graph, diag);
 	return npu_diag_set(
 		diag, -EINVAL,
 		"%s: neither a TensorFlow Lite or ONNX model nor a compiled file nor a layer list",
@@ -128,7 +126,7 @@ enum npu_contents npu_program_contents(const void *data, size_t bytes)
 {
 	if (npu_file_is_compiled(data, bytes))
 		return NPU_CONTENTS_COMPILED;
-	return format_of(data, bytes) ? NPU_CONTENTS_MODEL : NPU_CONTENTS_UNKNOWN;
+	return framework_of(data, bytes) ? NPU_CONTENTS_MODEL : NPU_CONTENTS_UNKNOWN;
 }
 
 /* The network owns the graph; on an error it is freed here. */

@@ -5,6 +5,25 @@
 
 #include "npu_compiler.h"
 
+/**
+ * struct npu_framework - a format of models
+ * @name: the framework's
+ * @is: whether a file is one, by its contents
+ * @import: as npu_import_tflite()
+ * @list: the operators that it reads, as npu_tflite_operator()
+ */
+struct npu_framework {
+	const char *name;
+	bool (*is)(const void *data, size_t bytes);
+	int (*import)(const void *data, size_t bytes, const char *file, struct npu_graph **graph,
+		      struct npu_diag *diag);
+	bool (*list)(u32 i, struct npu_framework_operator *op);
+};
+
+/* All of them; the one place that knows which there are. */
+extern const struct npu_framework npu_frameworks[];
+extern const u32 npu_framework_count;
+
 #define NPU_FILE_MAGIC 0x0a55504eu /* "NPU\n" */
 #define NPU_FILE_VERSION 2u
 

@@ -57,7 +57,9 @@ static const char help[] =
 	"  -q, --quiet               print no summary\n"
 	"\n"
 	"      --list-configs        list hardware configurations\n"
-	"      --supported-ops       list which operators the NPU does (of --config)\n"
+	"      --supported-ops       list which operators of which frameworks the NPU does, on "
+	"all\n"
+	"                            configurations or on --config; as JSON with --json\n"
 	"      --help                print this\n"
 	"      --version             print the version\n"
 	"\n"
@@ -565,8 +567,8 @@ int main(int argc, char **argv)
 	status = TOOL_OK;
 	if (o.list)
 		list_configs();
-	else if (o.supported)
-		npu_supported_ops(o.config, stdout);
+	else if (o.supported && npu_supported_ops(o.config_name ? o.config : NULL, o.json, stdout))
+		status = tool_error(NAME, "out of memory");
 	if (!o.list && !o.supported)
 		status = load(&o, &program);
 	if (program && !status)

@@ -99,7 +99,10 @@ const struct onnx_row *onnx_find_row(const Onnx__NodeProto *node)
 	return NULL;
 }
 
-const char *npu_onnx_operator(u32 i)
+bool npu_onnx_operator(u32 i, struct npu_framework_operator *op)
 {
-	return i < ARRAY_SIZE(rows) ? rows[i].name : NULL;
+	if (i >= ARRAY_SIZE(rows))
+		return false;
+	*op = (struct npu_framework_operator){ rows[i].name, rows[i].domain, rows[i].kind };
+	return true;
 }

@@ -824,7 +824,11 @@ const struct tflite_row *tflite_find_row(u32 code)
 	return NULL;
 }
 
-const char *npu_tflite_operator(u32 i)
+bool npu_tflite_operator(u32 i, struct npu_framework_operator *op)
 {
-	return i < ARRAY_SIZE(rows) ? tflite_builtin_name(rows[i].code) : NULL;
+	if (i >= ARRAY_SIZE(rows))
+		return false;
+	*op = (struct npu_framework_operator){ tflite_builtin_name(rows[i].code), "",
+					       rows[i].kind };
+	return true;
 }

@@ -10,6 +10,8 @@
 
 #include "../net.h"
 
+#include "support.h"
+
 /* Largest windows and strides that registers of the units can express. */
 #define NPU_CONV_MAX_KERNEL 32u
 #define NPU_CONV_MAX_STRIDE 8u
@@ -94,23 +96,6 @@ int npu_lower_min_max(struct npu_opt *opt, u32 op);
 int npu_lower_requantise(struct npu_opt *opt, u32 op);
 int npu_lower_concat(struct npu_opt *opt, u32 op);
 int npu_lower_cpu(struct npu_opt *opt, u32 op);
-
-/**
- * struct npu_op_support - what the NPU does of an operator
- * @unit: units that do it; NULL: always a CPU step
- * @limits: for people: what must hold
- * @check: why this one is not for the NPU; NULL: it is
- * @lower: into layers
- */
-struct npu_op_support {
-	const char *unit;
-	const char *limits;
-	const char *(*check)(const struct npu_opt *opt, const struct npu_op *op);
-	int (*lower)(struct npu_opt *opt, u32 op);
-};
-
-/* By enum npu_op_kind; the one owner of what is supported. */
-extern const struct npu_op_support npu_op_support[NPU_OP_COUNT];
 
 /* A layer for @op with nothing fused, appended; NULL when out of memory. */
 struct npu_layer *npu_opt_add_layer(struct npu_opt *opt, enum npu_layer_kind kind, u32 op);

@@ -1,15 +1,8 @@
 // SPDX-License-Identifier: MIT
-/*
- * Which operators the NPU does: one table for the passes, for --supported-ops and for the reasons in
- * reports.
- */
+/* Which operators the NPU does. */
 #include "optimise.h"
 
-#include "../npu_compiler.h"
-
 #include "nvdla_cbuf.h"
-
-#include <ctype.h>
 
 static const char *check_tensors(const struct npu_opt *opt, const struct npu_op *op, u32 inputs)
 {
@@ -216,41 +209,86 @@ static const char *check_concat(const struct npu_opt *opt, const struct npu_op *
 }
 
 const struct npu_op_support npu_op_support[NPU_OP_COUNT] = {
-	[NPU_OP_CONV] = { "convolution + SDP",
-			  "kernel <= 32, stride <= 8, dilation <= 32, padding <= 31; depthwise and "
-			  "grouped in blocks of channels",
-			  check_conv, npu_lower_conv },
-	[NPU_OP_FULLY_CONNECTED] = { "convolution + SDP",
-				     "<= 8192 inputs, or a plane of <= 32 x 32; constant weights",
-				     check_fully_connected, npu_lower_conv },
-	[NPU_OP_MAX_POOL] = { "PDP",
-			      "window <= 8, stride <= 16, padding <= 7; window <= 15 with stride 1",
-			      check_max_pool, npu_lower_max_pool },
-	[NPU_OP_AVERAGE_POOL] = { "convolution + SDP",
-				  "window <= 32, stride <= 8, no padding; kernels of ones within "
-				  "three banks",
-				  check_average_pool, npu_lower_average },
-	[NPU_OP_MEAN] = { "convolution + SDP", "over height and width <= 32", check_mean,
-			  npu_lower_average },
-	[NPU_OP_ADD] = { "SDP", "same shapes, no constants; fused into a convolution where exact",
-			 check_elementwise, npu_lower_add },
-	[NPU_OP_SUB] = { "SDP", "same shapes, no constants", check_elementwise, npu_lower_add },
-	[NPU_OP_MINIMUM] = { "SDP", "same shapes and scales, no constants", check_elementwise,
-			     npu_lower_min_max },
-	[NPU_OP_MAXIMUM] = { "SDP", "same shapes and scales, no constants", check_elementwise,
-			     npu_lower_min_max },
-	[NPU_OP_RELU] = { "SDP", "ReLU, ReLU6, ReLU -1..1", check_unary, npu_lower_requantise },
-	[NPU_OP_QUANTIZE] = { "SDP",
-			      "between INT8 and UINT8; nothing to do where only the zero "
-			      "point moves by 128",
-			      check_unary, npu_lower_requantise },
-	[NPU_OP_CONCAT] = { "none (in place) or SDP",
-			    "channels; all but the last operand in whole memory atoms",
-			    check_concat, npu_lower_concat },
-	[NPU_OP_PAD] = { "none (folded)",
-			 "height and width, zero point, in front of a convolution" },
-	[NPU_OP_RESHAPE] = { "none (dropped)", "where features keep their layout" },
+	[NPU_OP_CONV] = { .unit = "conv + SDP",
+			  .limits = "kernel <= 32, stride <= 8, dilation <= 32, padding <= 31; "
+				    "depthwise and grouped in blocks of channels",
+			  .check = check_conv,
+			  .lower = npu_lower_conv },
+	[NPU_OP_FULLY_CONNECTED] = { .unit = "conv + SDP",
+				     .limits = "<= 8192 inputs, or a plane of <= 32 x 32; constant "
+					       "weights",
+				     .check = check_fully_connected,
+				     .lower = npu_lower_conv },
+	[NPU_OP_MAX_POOL] = { .unit = "PDP",
+			      .limits =
+				      "window <= 8, stride <= 16, padding <= 7; window <= 15 with "
+				      "stride 1",
+			      .check = check_max_pool,
+			      .lower = npu_lower_max_pool },
+	[NPU_OP_AVERAGE_POOL] = { .unit = "conv + SDP",
+				  .limits =
+					  "window <= 32, stride <= 8, no padding; kernels of ones "
+					  "within three banks",
+				  .check = check_average_pool,
+				  .lower = npu_lower_average },
+	[NPU_OP_MEAN] = { .unit = "conv + SDP",
+			  .limits = "over height and width <= 32",
+			  .check = check_mean,
+			  .lower = npu_lower_average },
+	[NPU_OP_ADD] = { .unit = "SDP",
+			 .limits =
+				 "same shapes, no constants; fused into a convolution where exact",
+			 .check = check_elementwise,
+			 .lower = npu_lower_add },
+	[NPU_OP_SUB] = { .unit = "SDP",
+			 .limits = "same shapes, no constants",
+			 .check = check_elementwise,
+			 .lower = npu_lower_add },
+	[NPU_OP_MINIMUM] = { .unit = "SDP",
+			     .limits = "same shapes and scales, no constants",
+			     .check = check_elementwise,
+			     .lower = npu_lower_min_max },
+	[NPU_OP_MAXIMUM] = { .unit = "SDP",
+			     .limits = "same shapes and scales, no constants",
+			     .check = check_elementwise,
+			     .lower = npu_lower_min_max },
+	[NPU_OP_RELU] = { .unit = "SDP",
+			  .limits = "ReLU, ReLU6, ReLU -1..1",
+			  .check = check_unary,
+			  .lower = npu_lower_requantise },
+	[NPU_OP_QUANTIZE] = { .unit = "SDP",
+			      .limits = "between INT8 and UINT8; nothing to do where only the zero "
+					"point moves by 128",
+			      .check = check_unary,
+			      .lower = npu_lower_requantise },
+	[NPU_OP_CONCAT] = { .unit = "none (in place) or SDP",
+			    .limits = "channels; all but the last operand in whole memory atoms",
+			    .check = check_concat,
+			    .lower = npu_lower_concat },
+	[NPU_OP_PAD] = { .unit = "none (folded)",
+			 .limits = "height and width, zero point, in front of a convolution" },
+	[NPU_OP_RESHAPE] = { .unit = "none (dropped)",
+			     .limits = "where features keep their layout" },
 };
+
+const char *npu_op_unit(const struct nvdla_config *config, enum npu_op_kind kind)
+{
+	const struct npu_op_support *row = &npu_op_support[kind];
+
+	return (config->features & row->needs) == row->needs ? row->unit : NULL;
+}
+
+/* Why the NPU does not do this operator; NULL: it does. */
+static const char *cpu_reason(const struct npu_opt *opt, const struct npu_op *op)
+{
+	const struct npu_op_support *row = &npu_op_support[op->kind];
+
+	if (!row->lower)
+		return "the NPU has no unit for this operator";
+	if (!npu_op_unit(opt->config, op->kind))
+		return "this configuration has no unit for this operator";
+	return row->check(opt, op);
+}
 
 /* A network with float arithmetic at its core is none for this NPU: say so, do not crawl on the CPU. */
 static bool is_float_convolution(const struct npu_opt *opt, const struct npu_op *op)
@@ -265,7 +303,6 @@ int npu_pass_support(struct npu_opt *opt)
 
 	for (i = 0; i < opt->graph->op_count; i++) {
 		const struct npu_op *op = &opt->graph->op[i];
-		const struct npu_op_support *row = &npu_op_support[op->kind];
 
 		if (is_float_convolution(opt, op))
 			return npu_diag_set(
@@ -275,25 +312,7 @@ int npu_pass_support(struct npu_opt *opt)
 				"npuc --calibrate DIR, with typical inputs in DIR, quantises the "
 				"model (--random-calibration: to plan only)",
 				opt->graph->file, i, npu_op_names[op->kind], op->name);
-		opt->op[i].cpu_reason = row->lower ? row->check(opt, op)
-						   : "the NPU has no unit for this operator";
+		opt->op[i].cpu_reason = cpu_reason(opt, op);
 	}
 	return 0;
-}
-
-void npu_supported_ops(const struct nvdla_config *config, FILE *out)
-{
-	u32 i, j;
-
-	fprintf(out, "%s: INT8 and UINT8, one image, dimensions <= %u\n", config->name,
-		NPU_MAX_EXTENT);
-	fprintf(out, "%-18s %-24s %s\n", "OPERATOR", "UNIT", "WHERE");
-	for (i = 0; i < NPU_OP_COUNT; i++) {
-		for (j = 0; npu_op_names[i][j]; j++)
-			fputc(toupper((unsigned char)npu_op_names[i][j]), out);
-		fprintf(out, "%*s %-24s %s\n", j < 18 ? (int)(18 - j) : 0, "",
-			npu_op_support[i].unit ? npu_op_support[i].unit : "CPU",
-			npu_op_support[i].limits ? npu_op_support[i].limits : "");
-	}
-	fprintf(out, "What does not fit becomes a CPU step of the program.\n");
 }

@@ -4,50 +4,26 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <json-c/json.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "columns.h"
 #include "file.h"
 #include "html.h"
-
-static int put_json(struct json_object *object, FILE *out)
-{
-	int flags = JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE;
-	const char *text = object ? json_object_to_json_string_ext(object, flags) : NULL;
-
-	if (text)
-		fprintf(out, "%s\n", text);
-	json_object_put(object);
-	return text ? 0 : -ENOMEM;
-}
-
-static int add(struct json_object *object, const char *name, struct json_object *value)
-{
-	if (value && !json_object_object_add(object, name, value))
-		return 0;
-	json_object_put(value);
-	return -ENOMEM;
-}
+#include "json.h"
 
 int npu_report_summary(const struct npu_program *program, FILE *out)
 {
-	struct json_object *object = json_object_new_object();
-	int err = object ? 0 : -ENOMEM;
+	struct json_object *object = npu_json_new();
+	int err = object ? npu_json_text(object, "model", npu_program_name(program)) : -ENOMEM;
 	u32 i;
 
 	if (!err)
-		err = add(object, "model", json_object_new_string(npu_program_name(program)));
-	if (!err)
-		err = add(object, "config", json_object_new_string(program->net->config->name));
+		err = npu_json_text(object, "config", program->net->config->name);
 	for (i = 0; i < npu_total_count && !err; i++)
-		err = add(object, npu_totals[i].name,
-			  json_object_new_int64((int64_t)npu_totals[i].number(program)));
-	if (!err)
-		return put_json(object, out);
-	json_object_put(object);
-	return err;
+		err = npu_json_add(object, npu_totals[i].name,
+				   json_object_new_int64((int64_t)npu_totals[i].number(program)));
+	return npu_json_put(object, err, out);
 }
 
 static int add_layer(struct json_object *object, const struct npu_program *program, u32 layer)
@@ -59,9 +35,10 @@ static int add_layer(struct json_object *object, const struct npu_program *progr
 	for (i = 0; i < npu_column_count && !err; i++) {
 		const struct npu_column *c = &npu_columns[i];
 
-		err = add(object, c->name,
-			  c->number ? json_object_new_int64((int64_t)c->number(program, layer))
-				    : json_object_new_string(c->text(program, layer, room)));
+		err = npu_json_add(
+			object, c->name,
+			c->number ? json_object_new_int64((int64_t)c->number(program, layer))
+				  : json_object_new_string(c->text(program, layer, room)));
 	}
 	return err;
 }
@@ -73,18 +50,11 @@ static int put_layers_json(const struct npu_program *program, FILE *out)
 	u32 layer;
 
 	for (layer = 0; layer < program->net->layer_count && !err; layer++) {
-		struct json_object *object = json_object_new_object();
+		struct json_object *object = npu_json_element(array);
 
 		err = object ? add_layer(object, program, layer) : -ENOMEM;
-		if (!err && json_object_array_add(array, object))
-			err = -ENOMEM;
-		if (err)
-			json_object_put(object);
 	}
-	if (!err)
-		return put_json(array, out);
-	json_object_put(array);
-	return err;
+	return npu_json_put(array, err, out);
 }
 
 static void put_csv_text(const char *text, FILE *out)

@@ -17,7 +17,12 @@ for config in nv_small nv_small_256 nv_small_256_full nv_medium_512 nv_medium_10
 	says "^ *$config( |$)" "lists $config"
 done
 exits 0 '--supported-ops' "$npuc" --supported-ops
-says 'CONV' 'lists convolutions'
+"$npuc" --supported-ops | cmp - Documentation/operators.md
+result $? 'is what Documentation/operators.md says'
+exits 0 '--supported-ops of one configuration' "$npuc" --supported-ops --config nv_large
+says '\| CONV_2D \| conv \+ SDP \| conv \|' 'lists the operators of TensorFlow Lite'
+exits 0 '--supported-ops as JSON' "$npuc" --supported-ops --json
+says '"operator":"QLinearAdd"' 'lists the operators of ONNX'
 
 exits 0 'compiles the demo network' "$npuc" "$digits" -o "$tmp/digits.npu"
 [ -s "$tmp/digits.npu" ]

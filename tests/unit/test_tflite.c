@@ -568,10 +568,13 @@ static void test_memory_is_bounded(void **state)
 
 static void test_supported_list(void **state)
 {
+	struct npu_framework_operator op;
 	u32 i;
 
-	for (i = 0; npu_tflite_operator(i); i++)
-		assert_string_not_equal(npu_tflite_operator(i), "unknown");
+	for (i = 0; npu_tflite_operator(i, &op); i++) {
+		assert_string_not_equal(op.name, "unknown");
+		assert_true(op.kind < NPU_OP_COUNT);
+	}
 	assert_true(i > 40);
 }
 
