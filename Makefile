@@ -28,7 +28,7 @@ all:
 
 # ---- what the build needs ---------------------------------------------------
 
-deps_packages := json-c libpng libjpeg libdrm libnl-3.0 libnl-genl-3.0 libprotobuf-c
+deps_packages := json-c libpng libjpeg libzip libdrm libnl-3.0 libnl-genl-3.0 libprotobuf-c OpenCL
 # The ONNX project's own description of its format, and what protobuf-c makes of it.
 onnx_proto := $(firstword $(wildcard $(foreach dir,$(PREFIX) /usr/local /usr,$(dir)/include/onnx/onnx.proto)))
 without_deps := deps format format-check ynl-regen ynl-check clean uninstall modules modules_install dkms-source
@@ -42,6 +42,8 @@ endif
 endif
 deps_cflags := $(shell pkg-config --cflags $(deps_packages) 2>/dev/null)
 deps_libs := $(shell pkg-config --libs $(deps_packages) 2>/dev/null)
+# The ICD needs the headers alone; the loader is its tests' and samples'.
+opencl_libs := $(shell pkg-config --libs OpenCL 2>/dev/null)
 
 # ---- flags --------------------------------------------------------------------
 
@@ -72,6 +74,7 @@ npusim_src := $(filter-out tools/npusim/main.c $(serve_src),$(wildcard tools/npu
 compiler_src := $(wildcard compiler/*.c compiler/*/*.c)
 onnx_objs := $(O)/obj/gen/onnx.pb-c.o
 libnpu_src := $(wildcard libnpu/*.c libnpu/cpu/*.c)
+opencl_src := $(wildcard libnpu/opencl/*.c)
 reference_src := $(wildcard tests/reference/*.c)
 demo_src := $(wildcard tools/demo/*.c)
 tool_common_src := $(wildcard tools/common/*.c)
@@ -86,6 +89,8 @@ tool_common_lib := $(O)/obj/libtool-common.a
 internal_lib := $(O)/obj/libnpu-internal.a
 libnpu_static := $(O)/lib/libnpu.a
 libnpu_shared := $(O)/lib/libnpu.so.$(VERSION)
+opencl_shared := $(O)/lib/libnpu-opencl.so
+opencl_vendor := $(O)/lib/OpenCL/vendors/npu.icd
 
 tool_bins := $(call program_of,tools,bin,npu*)
 npusim_bin := $(if $(wildcard tools/npusim/main.c),$(O)/bin/npusim)
@@ -99,7 +104,7 @@ guest_bins := $(guest_programs:%.c=$(O)/%)
 guest_objs := $(filter-out $(call objs,$(guest_programs)),$(call objs,$(wildcard tests/vm/guest/*.c)))
 fuzz_bins := $(call program_of,tests/fuzz,tests/fuzz,fuzz_*)
 
-all: $(bins) $(libnpu_static) $(libnpu_shared) $(examples)
+all: $(bins) $(libnpu_static) $(libnpu_shared) $(opencl_shared) $(opencl_vendor) $(examples)
 tests: $(unit_bins) $(program_bins)
 benches: $(bench_bins)
 fuzzers: $(fuzz_bins)
@@ -165,6 +170,15 @@ $(libnpu_shared): $(libnpu_objs) libnpu/libnpu.map $(O)/obj/sources
 	$(Q)$(CC) $(all_ldflags) -shared -Wl,-soname,libnpu.so.0 -Wl,--version-script=libnpu/libnpu.map -o $@ \
 		$(filter %.o,$^) $(deps_libs) -lm
 	$(Q)ln -sf $(@F) $(@D)/libnpu.so.0 && ln -sf libnpu.so.0 $(@D)/libnpu.so
+
+# Its table must not pick up the loader's functions of the same names: they are bound inside.  The ICD stands
+# beside libnpu.so and looks for it there.
+$(opencl_shared): $(call objs,$(opencl_src)) libnpu/opencl/libnpu-opencl.map $(libnpu_shared) $(O)/obj/sources
+	$(call say,LD,$@)
+	$(Q)$(CC) $(all_ldflags) -shared -Wl,-soname,$(@F) -Wl,-Bsymbolic -Wl,-rpath,'$$ORIGIN' \
+		-Wl,--version-script=libnpu/opencl/libnpu-opencl.map -o $@ $(filter %.o,$^) -L$(O)/lib -lnpu -lm
+$(opencl_vendor): $(opencl_shared)
+	$(Q)mkdir -p $(@D) && echo '$(abspath $<)' > $@
 
 $(npusim_bin): $(call objs,tools/npusim/main.c) $(serve_lib) $(tool_common_lib) $(npusim_lib) $(hw_lib)
 	$(call link,$(deps_libs))

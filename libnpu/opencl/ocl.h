@@ -20,6 +20,7 @@
 #define CL_USE_DEPRECATED_OPENCL_2_2_APIS
 #include <CL/cl.h>
 #include <CL/cl_ext.h>
+#include <CL/cl_gl.h>
 #include <CL/cl_icd.h>
 
 #include <pthread.h>
@@ -628,6 +629,7 @@ struct ocl_entry {
  * @binary_type: CL_PROGRAM_BINARY_TYPE_...
  * @options, @log: of the last build; NULL: ""
  * @model: loaded; NULL: not built, or a built-in program
+ * @saved, @saved_bytes: the model as a compiled file, once somebody asked
  */
 struct ocl_build {
 	cl_device_id device;
@@ -638,6 +640,8 @@ struct ocl_build {
 	char *options;
 	char *log;
 	struct npu_model *model;
+	void *saved;
+	size_t saved_bytes;
 };
 
 /**
@@ -645,7 +649,7 @@ struct ocl_build {
  * @lock: of the builds
  * @source: of clCreateProgramWithSource(), which cannot be built; NULL: none
  * @builtin: made of built-in kernels
- * @entry, @entry_count: known after the build; @own_entries: freed with the program
+ * @entry, @entry_count: known after the build; @own_entries, @own_args: freed with the program
  * @kernels: kernels that exist; a program with kernels cannot be built again
  */
 struct _cl_program {
@@ -659,10 +663,14 @@ struct _cl_program {
 	const struct ocl_entry **entry;
 	cl_uint entry_count;
 	struct ocl_entry *own_entries;
+	struct ocl_arg *own_args;
 	atomic_uint kernels;
 };
 
 extern const struct ocl_class ocl_program_class;
+
+/* How the entry point of a model runs (launch.c). */
+extern const struct ocl_entry_ops ocl_model_ops;
 
 /* The program's build for a device; NULL: it has none. */
 struct ocl_build *ocl_program_build(cl_program program, cl_device_id device);
@@ -710,6 +718,13 @@ struct ocl_launch {
 	void *prepared;
 	struct ocl_value value[];
 };
+
+/* The same kernel, device and values, not prepared.  NULL: out of memory. */
+struct ocl_launch *ocl_launch_copy(const struct ocl_launch *launch);
+void ocl_launch_free(struct ocl_launch *launch);
+
+/* A command that owns a prepared launch. */
+void ocl_launch_command(struct ocl_launch *launch, struct ocl_command *command);
 
 /* All arguments are set and large enough, and the entry's ops accept them. */
 cl_int ocl_launch_prepare(struct ocl_launch *launch);
