@@ -115,12 +115,37 @@ int npu_reserve(struct npu_device *device, uint32_t banks)
 	return device->ops->reserve(device, banks);
 }
 
+static int check_priority(enum npu_priority priority)
+{
+	if ((unsigned)priority <= NPU_PRIORITY_HIGH)
+		return 0;
+	return npu_fail(-EINVAL, "there is no priority %u", (unsigned)priority);
+}
+
 int npu_set_priority(struct npu_device *device, enum npu_priority priority)
 {
-	if ((unsigned)priority > NPU_PRIORITY_HIGH)
-		return npu_fail(-EINVAL, "%s: there is no priority %u", device->name,
-				(unsigned)priority);
-	return device->ops->set_priority(device, priority);
+	int err = check_priority(priority);
+
+	return err ? err : device->ops->set_priority(device, priority);
+}
+
+static __thread enum npu_priority thread_priority;
+static __thread bool thread_has_priority;
+
+int npu_set_thread_priority(enum npu_priority priority)
+{
+	int err = check_priority(priority);
+
+	if (err)
+		return err;
+	thread_priority = priority;
+	thread_has_priority = true;
+	return 0;
+}
+
+enum npu_priority npu_thread_priority(enum npu_priority otherwise)
+{
+	return thread_has_priority ? thread_priority : otherwise;
 }
 
 int npu_device_set_cap(struct npu_device *device, uint32_t banks)

@@ -97,6 +97,7 @@ static int drm_open(const char *name, struct npu_device **device)
 	if (!drm)
 		return npu_fail(-ENOMEM, "%s: out of memory", name);
 	drm->base.ops = &drm_ops;
+	drm->priority = drm->kernel_priority = NPU_PRIORITY_NORMAL;
 	atomic_init(&drm->base.references, 1);
 	pthread_mutex_init(&drm->lock, NULL);
 	pthread_cond_init(&drm->slot_free, NULL);
@@ -200,15 +201,33 @@ _Static_assert((int)NPU_PRIORITY_LOW == (int)DRM_NVDLA_PRIORITY_LOW &&
 		       (int)NPU_PRIORITY_HIGH == (int)DRM_NVDLA_PRIORITY_HIGH,
 	       "enum npu_priority and enum drm_nvdla_priority differ");
 
-static int drm_set_priority(struct npu_device *device, enum npu_priority priority)
+int npu_drm_tell_priority(struct npu_drm *drm, enum npu_priority priority)
 {
 	struct drm_nvdla_context context = {
 		.op = DRM_NVDLA_CONTEXT_SET,
 		.param = DRM_NVDLA_CONTEXT_PRIORITY,
 		.value = priority,
 	};
-	int err = npu_drm_call(to_npu_drm(device), DRM_IOCTL_NVDLA_CONTEXT, &context);
+	int err;
 
+	if (drm->kernel_priority == priority)
+		return 0;
+	err = npu_drm_call(drm, DRM_IOCTL_NVDLA_CONTEXT, &context);
+	if (!err)
+		drm->kernel_priority = priority;
+	return err;
+}
+
+static int drm_set_priority(struct npu_device *device, enum npu_priority priority)
+{
+	struct npu_drm *drm = to_npu_drm(device);
+	int err;
+
+	pthread_mutex_lock(&drm->lock);
+	err = npu_drm_tell_priority(drm, priority);
+	if (!err)
+		drm->priority = priority;
+	pthread_mutex_unlock(&drm->lock);
 	if (err == -EACCES)
 		return npu_fail(err, "%s: high priority asks for CAP_SYS_NICE", device->name);
 	return err ? npu_fail(err, "%s: cannot set the priority: %s", device->name, strerror(-err))

@@ -30,6 +30,8 @@ struct npu_drm_slot {
  * @slot_free: a slot has become free
  * @slot: submissions
  * @results: buffer with a struct drm_nvdla_job_result for each slot; made by the first submission
+ * @priority: of the handle
+ * @kernel_priority: what the kernel has now
  */
 struct npu_drm {
 	struct npu_device base;
@@ -39,6 +41,8 @@ struct npu_drm {
 	pthread_cond_t slot_free;
 	struct npu_drm_slot slot[NPU_DRM_SLOTS];
 	struct npu_buffer results;
+	enum npu_priority priority;
+	enum npu_priority kernel_priority;
 };
 
 static inline struct npu_drm *to_npu_drm(struct npu_device *device)
@@ -48,6 +52,9 @@ static inline struct npu_drm *to_npu_drm(struct npu_device *device)
 
 /* ioctl() that goes on after signals.  0 or a negative errno without text. */
 int npu_drm_call(const struct npu_drm *drm, unsigned long request, void *argument);
+
+/* Of the lock.  0 or a negative errno without text. */
+int npu_drm_tell_priority(struct npu_drm *drm, enum npu_priority priority);
 
 /* ---- device_drm_node.c ---- */
 

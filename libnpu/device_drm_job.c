@@ -281,8 +281,14 @@ static int submit_job(struct npu_drm *drm, struct drm_chain *chain,
 		.job_count = 1,
 		.job_stride = sizeof(job),
 	};
-	int err = npu_drm_call(drm, DRM_IOCTL_NVDLA_SUBMIT, &submit);
+	int err;
 
+	pthread_mutex_lock(&drm->lock);
+	/* A wish of the thread that the kernel does not grant is none. */
+	if (npu_drm_tell_priority(drm, npu_thread_priority(drm->priority)))
+		npu_drm_tell_priority(drm, drm->priority);
+	err = npu_drm_call(drm, DRM_IOCTL_NVDLA_SUBMIT, &submit);
+	pthread_mutex_unlock(&drm->lock);
 	return err ? submit_failed(drm, chain, err) : 0;
 }
 

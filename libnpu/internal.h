@@ -134,6 +134,9 @@ extern const struct npu_device_kind npu_device_sim;
 /* The device model behind a simulated NPU, for tests that disturb it; nobody else may run. */
 struct npusim *npu_sim_model(struct npu_device *device);
 
+/* What npu_set_thread_priority() said in this thread, else @otherwise. */
+enum npu_priority npu_thread_priority(enum npu_priority otherwise);
+
 void npu_device_get(struct npu_device *device);
 void npu_device_put(struct npu_device *device);
 

@@ -196,6 +196,16 @@ enum npu_priority {
  */
 NPU_API int npu_set_priority(struct npu_device *device, enum npu_priority priority);
 
+/**
+ * npu_set_thread_priority() - priority of the runs that this thread makes from now on
+ * @priority: goes before that of the handle
+ *
+ * For npu_run().  Where the kernel does not permit it, that of the handle stays.
+ *
+ * Return: 0; -EINVAL: there is no such priority.
+ */
+NPU_API int npu_set_thread_priority(enum npu_priority priority);
+
 /* ---- models -------------------------------------------------------------------------------- */
 
 /**

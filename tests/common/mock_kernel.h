@@ -619,7 +619,7 @@ static int mock_open_node(const char *path)
 	}
 	fd = memfd_create("accel0", MFD_CLOEXEC);
 	MOCK_RULE(fd >= 0 && fd < MOCK_FILES);
-	mock.file[fd] = (struct mock_file){ .open = true };
+	mock.file[fd] = (struct mock_file){ .open = true, .priority = DRM_NVDLA_PRIORITY_NORMAL };
 	return fd;
 }
 

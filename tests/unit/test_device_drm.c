@@ -247,6 +247,50 @@ static void test_priority(void **state)
 	npu_close(device);
 }
 
+static u64 priority_now(void)
+{
+	u32 i;
+
+	for (i = 0; i < MOCK_FILES; i++)
+		if (mock.file[i].open)
+			return mock.file[i].priority;
+	return UINT64_MAX;
+}
+
+/* One thread's runs go by its own priority, another's by the handle's. */
+static void *run_low(void *context)
+{
+	struct bench *b = context;
+
+	assert_int_equal(npu_set_thread_priority(NPU_PRIORITY_HIGH + 1), -EINVAL);
+	assert_int_equal(npu_set_thread_priority(NPU_PRIORITY_LOW), 0);
+	run_right(b);
+	assert_int_equal(priority_now(), DRM_NVDLA_PRIORITY_LOW);
+	/* Not permitted: the handle's. */
+	assert_int_equal(npu_set_thread_priority(NPU_PRIORITY_HIGH), 0);
+	run_right(b);
+	assert_int_equal(priority_now(), DRM_NVDLA_PRIORITY_NORMAL);
+	assert_int_equal(npu_set_thread_priority(NPU_PRIORITY_LOW), 0);
+	run_right(b);
+	assert_int_equal(priority_now(), DRM_NVDLA_PRIORITY_LOW);
+	return NULL;
+}
+
+static void test_thread_priority(void **state)
+{
+	pthread_t thread;
+	struct bench b;
+
+	begin(&b, "accel0");
+	run_right(&b);
+	assert_int_equal(mock.calls[MOCK_IOCTL(NVDLA_CONTEXT)], 0);
+	assert_int_equal(pthread_create(&thread, NULL, run_low, &b), 0);
+	pthread_join(thread, NULL);
+	run_right(&b);
+	assert_int_equal(priority_now(), DRM_NVDLA_PRIORITY_NORMAL);
+	end(&b);
+}
+
 /* ---- runs ---- */
 
 static void test_run(void **state)
@@ -529,6 +573,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_budget_wait, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_cap_without_netlink, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_priority, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_thread_priority, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_run, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_signals, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_follows_budget, setup, teardown),
