@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/element.h"
 #include "common/tensor_file.h"
 #include "common/tool.h"
 #include "npu.h"
@@ -28,11 +29,15 @@ static const char help[] =
 	"usage: npu-run MODEL --input FILE... [OPTION]...\n"
 	"Run MODEL (.tflite, .onnx, or .npu as npuc writes it) on an NPU.\n"
 	"\n"
-	"  --input FILE     an input tensor; once for each input of the model, in its order:\n"
-	"                   raw elements, .npy (real numbers are quantised), PNG or JPEG\n"
-	"                   (stretched to the model's size, bilinear; UINT8 takes bytes, INT8\n"
-	"                   byte - 128, float32 byte / 255), WAV where the model takes samples\n"
-	"  --output DIR     write each output tensor's elements to DIR/output_N.bin\n"
+	"  --input FILE     an input tensor; once for each input of the model, in its order: raw\n"
+	"                   elements; .npy (real numbers are quantised); .npz (the array with the\n"
+	"                   input's name or arr_N; one file may serve all inputs); PNG, JPEG, "
+	"BMP,\n"
+	"                   PGM, PPM; WAV where the model takes samples\n"
+	"  --output DIR     write each output tensor to DIR/output_N.bin (.npy), or "
+	"DIR/outputs.npz\n"
+	"  --format F       as raw elements (default), npy or npz\n"
+	"  --real           write and print real numbers (float32) instead of stored ones\n"
 	"  --device NAME    the NPU, e.g. sim:nv_large (default: $NPU_DEVICE, else the first real\n"
 	"                   one, else sim:nv_small)\n"
 	"  --labels FILE    names of the classes, one a line\n"
@@ -40,11 +45,20 @@ static const char help[] =
 	"  --repeat N       run N times\n"
 	"  --stats          print what a run took\n"
 	"  --json           print as JSON\n"
+	"  --values         all elements of each output too, in JSON\n"
 	"  --record DIR     store each run as a script with memory images that npusim replays\n"
 	"  --help           print this\n"
 	"  --version        print the version\n"
 	"\n"
+	"How input files are read:\n";
+
+static const char help_end[] =
+	"\n"
 	"Exit status: 0, 1 when the model cannot be loaded or run, 2 for wrong usage.\n";
+
+enum format { FORMAT_RAW, FORMAT_NPY, FORMAT_NPZ, FORMAT_COUNT };
+
+static const char *const format_names[FORMAT_COUNT] = { "raw", "npy", "npz" };
 
 struct options {
 	const char *model;
@@ -56,9 +70,13 @@ struct options {
 	const char *record;
 	uint32_t top;
 	uint32_t repeat;
+	struct tool_input_options read;
+	enum format format;
 	bool top_given;
 	bool stats;
 	bool json;
+	bool real;
+	bool values;
 };
 
 /* Names of classes; all in one block of text. */
@@ -118,51 +136,16 @@ static const char *label(const struct labels *labels, uint64_t index)
 
 /* ---- elements of outputs ---- */
 
-static uint64_t element_count(const struct npu_tensor_info *info)
-{
-	uint64_t count = 1;
-	uint32_t i;
-
-	for (i = 0; i < info->rank; i++)
-		count *= info->shape[i];
-	return count;
-}
-
-static double stored_value(const struct npu_tensor_info *info, const void *data, uint64_t i)
-{
-	switch (info->type) {
-	case NPU_TYPE_INT8:
-		return ((const int8_t *)data)[i];
-	case NPU_TYPE_INT16:
-		return ((const int16_t *)data)[i];
-	case NPU_TYPE_INT32:
-		return ((const int32_t *)data)[i];
-	case NPU_TYPE_INT64:
-		return (double)((const int64_t *)data)[i];
-	case NPU_TYPE_FLOAT32:
-		return (double)((const float *)data)[i];
-	default:
-		return ((const uint8_t *)data)[i];
-	}
-}
-
-static double real_value(const struct npu_tensor_info *info, const void *data, uint64_t i)
-{
-	double stored = stored_value(info, data, i);
-
-	return info->scale > 0 ? (stored - info->zero_point) * (double)info->scale : stored;
-}
-
 /* The largest element below (value, index) in the order of rank; false behind the last. */
 static bool next_best(const struct npu_tensor_info *info, const void *data, double *value,
 		      uint64_t *index)
 {
-	uint64_t count = element_count(info), i, best = 0;
+	uint64_t count = tool_elements(info), i, best = 0;
 	double best_value = 0;
 	bool found = false;
 
 	for (i = 0; i < count; i++) {
-		double v = stored_value(info, data, i);
+		double v = tool_stored(info, data, i);
 
 		if (v > *value || (v == *value && i <= *index) || (found && v <= best_value))
 			continue;
@@ -178,7 +161,7 @@ static bool next_best(const struct npu_tensor_info *info, const void *data, doub
 /* Is it a vector of class scores, of which the largest say something? */
 static bool is_ranked(const struct run *run, const struct npu_tensor_info *info)
 {
-	uint64_t count = element_count(info);
+	uint64_t count = tool_elements(info);
 
 	if (run->options->top_given || run->labels.count)
 		return true;
@@ -209,7 +192,7 @@ static void print_top(const struct run *run, unsigned output)
 		const char *name = label(&run->labels, index);
 
 		printf("  %4llu  %12.6f  %s\n", (unsigned long long)index,
-		       real_value(info, data, index), name ? name : "");
+		       tool_real(info, data, index), name ? name : "");
 	}
 }
 
@@ -290,6 +273,12 @@ static void print_stats(const struct run *run, const struct npu_model_info *mode
 
 /* ---- JSON ---- */
 
+/* JSON has no infinities: null. */
+static struct json_object *json_number(double number)
+{
+	return isfinite(number) ? json_object_new_double(number) : NULL;
+}
+
 static struct json_object *json_top(const struct run *run, unsigned output)
 {
 	const struct npu_tensor_info *info = &run->out_info[output];
@@ -306,10 +295,32 @@ static struct json_object *json_top(const struct run *run, unsigned output)
 		json_object_object_add(entry, "class", json_object_new_int64((int64_t)index));
 		if (name)
 			json_object_object_add(entry, "label", json_object_new_string(name));
-		json_object_object_add(entry, "value",
-				       json_object_new_double(real_value(info, data, index)));
+		json_object_object_add(entry, "value", json_number(tool_real(info, data, index)));
 		json_object_array_add(array, entry);
 	}
+	return array;
+}
+
+static struct json_object *json_element(const struct run *run, unsigned output, uint64_t i)
+{
+	const struct npu_tensor_info *info = &run->out_info[output];
+	const void *data = run->output[output].data;
+
+	if (info->type == NPU_TYPE_FLOAT16 || info->type == NPU_TYPE_FLOAT32 ||
+	    (run->options->real && info->scale > 0))
+		return json_number(tool_real(info, data, i));
+	if (info->type == NPU_TYPE_INT64)
+		return json_object_new_int64(((const int64_t *)data)[i]);
+	return json_object_new_int64((int64_t)tool_stored(info, data, i));
+}
+
+static struct json_object *json_values(const struct run *run, unsigned output)
+{
+	struct json_object *array = json_object_new_array();
+	uint64_t count = tool_elements(&run->out_info[output]), i;
+
+	for (i = 0; i < count; i++)
+		json_object_array_add(array, json_element(run, output, i));
 	return array;
 }
 
@@ -325,8 +336,16 @@ static struct json_object *json_output(const struct run *run, unsigned output)
 	json_object_object_add(object, "name", json_object_new_string(info->name));
 	json_object_object_add(object, "type", json_object_new_string(npu_type_name(info->type)));
 	json_object_object_add(object, "shape", shape);
+	if (info->scale > 0) {
+		json_object_object_add(object, "scale",
+				       json_object_new_double((double)info->scale));
+		json_object_object_add(object, "zero_point",
+				       json_object_new_int64(info->zero_point));
+	}
 	if (is_ranked(run, info))
 		json_object_object_add(object, "top", json_top(run, output));
+	if (run->options->values)
+		json_object_object_add(object, "values", json_values(run, output));
 	return object;
 }
 
@@ -363,25 +382,37 @@ static void print_json(const struct run *run, const struct npu_model_info *model
 
 /* ---- the run ---- */
 
+/* One .npz may have the arrays of all inputs. */
+static const char *input_path(const struct run *run, unsigned input)
+{
+	const struct options *o = run->options;
+
+	if (o->input_count == run->input_count)
+		return o->input[input];
+	return o->input_count == 1 && tool_file_is_npz(o->input[0]) ? o->input[0] : NULL;
+}
+
 static int load_inputs(struct run *run)
 {
 	char text[200];
 	unsigned i;
 
-	if (run->input_count != run->options->input_count)
-		return tool_usage(NAME, "%s has %u inputs, %u --input were given",
-				  run->options->model, run->input_count, run->options->input_count);
 	for (i = 0; i < run->input_count; i++) {
 		const struct npu_tensor_info *info = &run->in_info[i];
+		const char *path = input_path(run, i);
 		void *data;
 
-		if (tool_load_tensor(run->options->input[i], info, &data, text))
-			return tool_error(NAME, "%s: %s (input %u, %s: %llu bytes of %s)",
-					  run->options->input[i], text, i, info->name,
-					  (unsigned long long)info->bytes,
+		if (!path)
+			break;
+		if (tool_load_tensor(path, info, i, &run->options->read, &data, text))
+			return tool_error(NAME, "%s: %s (input %u, %s: %llu bytes of %s)", path,
+					  text, i, info->name, (unsigned long long)info->bytes,
 					  npu_type_name(info->type));
 		run->input[i] = (struct npu_input){ data, info->bytes };
 	}
+	if (i < run->input_count)
+		return tool_usage(NAME, "%s has %u inputs, %u --input were given",
+				  run->options->model, run->input_count, run->options->input_count);
 	return TOOL_OK;
 }
 
@@ -444,26 +475,137 @@ static int run_all(struct run *run)
 	return TOOL_OK;
 }
 
-static int write_outputs(const struct run *run)
+static int save(const char *dir, const char *name, const void *data, size_t bytes)
 {
-	const char *dir = run->options->output;
 	char *path;
-	unsigned i;
 	int err;
 
-	if (mkdir(dir, 0777) < 0 && errno != EEXIST)
-		return tool_error(NAME, "%s: %s", dir, strerror(errno));
+	if (asprintf(&path, "%s/%s", dir, name) < 0)
+		return tool_error(NAME, "out of memory");
+	err = npu_output_file_save(path, data, bytes);
+	if (err)
+		tool_error(NAME, "%s: %s", path, strerror(-err));
+	free(path);
+	return err ? TOOL_FAILED : TOOL_OK;
+}
+
+/* Real numbers of an output; NULL: out of memory. */
+static float *real_numbers(const struct npu_tensor_info *info, const void *data)
+{
+	uint64_t count = tool_elements(info), i;
+	float *real = calloc(count ? count : 1, sizeof(*real));
+
+	for (i = 0; real && i < count; i++)
+		real[i] = (float)tool_real(info, data, i);
+	return real;
+}
+
+static int write_raw_output(const struct run *run, unsigned output)
+{
+	const struct npu_tensor_info *info = &run->out_info[output];
+	const void *data = run->output[output].data;
+	char name[32];
+	float *real;
+	int status;
+
+	snprintf(name, sizeof(name), "output_%u.bin", output);
+	if (!run->options->real)
+		return save(run->options->output, name, data, info->bytes);
+	real = real_numbers(info, data);
+	if (!real)
+		return tool_error(NAME, "no memory for output %u", output);
+	status = save(run->options->output, name, real, tool_elements(info) * sizeof(*real));
+	free(real);
+	return status;
+}
+
+static int write_raw(const struct run *run)
+{
+	int status = TOOL_OK;
+	unsigned i;
+
+	for (i = 0; i < run->output_count && !status; i++)
+		status = write_raw_output(run, i);
+	return status;
+}
+
+/* Tensors of one name are told apart by their number. */
+static const char *member_name(const struct run *run, unsigned output, char text[32])
+{
+	const char *name = run->out_info[output].name;
+	unsigned i;
+
+	for (i = 0; i < run->output_count; i++)
+		if (!*name || (i != output && strcmp(run->out_info[i].name, name) == 0)) {
+			snprintf(text, 32, "arr_%u", output);
+			return text;
+		}
+	return name;
+}
+
+static int write_npz(const struct run *run, const struct tool_npz_member *npy)
+{
+	struct tool_npz_member member[MAX_TENSORS];
+	char text[MAX_TENSORS][32];
+	uint8_t *npz;
+	size_t bytes;
+	unsigned i;
+	int status;
+
 	for (i = 0; i < run->output_count; i++) {
-		if (asprintf(&path, "%s/output_%u.bin", dir, i) < 0)
-			return tool_error(NAME, "out of memory");
-		err = npu_output_file_save(path, run->output[i].data, run->output[i].bytes);
-		if (err)
-			tool_error(NAME, "%s: %s", path, strerror(-err));
-		free(path);
-		if (err)
+		member[i] = npy[i];
+		member[i].name = member_name(run, i, text[i]);
+	}
+	if (tool_npz_encode(member, run->output_count, &npz, &bytes))
+		return tool_error(NAME, "cannot make an .npz of the outputs: out of memory");
+	status = save(run->options->output, "outputs.npz", npz, bytes);
+	free(npz);
+	return status;
+}
+
+static int write_npy(const struct run *run, const struct tool_npz_member *npy)
+{
+	char name[32];
+	unsigned i;
+
+	for (i = 0; i < run->output_count; i++) {
+		snprintf(name, sizeof(name), "output_%u.npy", i);
+		if (save(run->options->output, name, npy[i].npy, npy[i].bytes))
 			return TOOL_FAILED;
 	}
 	return TOOL_OK;
+}
+
+static int write_numpy(const struct run *run)
+{
+	struct tool_npz_member npy[MAX_TENSORS] = { 0 };
+	int status = TOOL_OK;
+	unsigned i;
+
+	for (i = 0; i < run->output_count && !status; i++) {
+		uint8_t *data;
+
+		if (tool_npy_encode(&run->out_info[i], run->output[i].data, run->options->real,
+				    &data, &npy[i].bytes))
+			status = tool_error(NAME, "no memory for output %u", i);
+		else
+			npy[i].npy = data;
+	}
+	if (!status)
+		status = run->options->format == FORMAT_NPZ ? write_npz(run, npy)
+							    : write_npy(run, npy);
+	while (i--)
+		free((void *)(uintptr_t)npy[i].npy);
+	return status;
+}
+
+static int write_outputs(const struct run *run)
+{
+	const char *dir = run->options->output;
+
+	if (mkdir(dir, 0777) < 0 && errno != EEXIST)
+		return tool_error(NAME, "%s: %s", dir, strerror(errno));
+	return run->options->format == FORMAT_RAW ? write_raw(run) : write_numpy(run);
 }
 
 static int report(const struct run *run)
@@ -539,7 +681,11 @@ static int run_model(const struct options *options)
 
 enum {
 	OPT_INPUT,
+	OPT_READ, /* one of tool_input_option() */
 	OPT_OUTPUT,
+	OPT_FORMAT,
+	OPT_REAL,
+	OPT_VALUES,
 	OPT_DEVICE,
 	OPT_LABELS,
 	OPT_TOP,
@@ -553,7 +699,15 @@ enum {
 
 static const struct option known[] = {
 	{ "input", required_argument, NULL, OPT_INPUT },
+	{ "fit", required_argument, NULL, OPT_READ },
+	{ "order", required_argument, NULL, OPT_READ },
+	{ "mean", required_argument, NULL, OPT_READ },
+	{ "scale", required_argument, NULL, OPT_READ },
+	{ "rate", required_argument, NULL, OPT_READ },
 	{ "output", required_argument, NULL, OPT_OUTPUT },
+	{ "format", required_argument, NULL, OPT_FORMAT },
+	{ "real", no_argument, NULL, OPT_REAL },
+	{ "values", no_argument, NULL, OPT_VALUES },
 	{ "device", required_argument, NULL, OPT_DEVICE },
 	{ "labels", required_argument, NULL, OPT_LABELS },
 	{ "top", required_argument, NULL, OPT_TOP },
@@ -574,11 +728,40 @@ static int add_input(struct options *options, const char *path)
 	return TOOL_OK;
 }
 
+static int set_format(struct options *options, const char *value)
+{
+	unsigned i;
+
+	for (i = 0; i < FORMAT_COUNT; i++)
+		if (strcmp(value, format_names[i]) == 0)
+			break;
+	options->format = (enum format)i;
+	return i < FORMAT_COUNT
+		       ? TOOL_OK
+		       : tool_usage(NAME, "--format: \"%s\" is not raw, npy or npz", value);
+}
+
+static int set_read(struct options *options, const char *name, const char *value)
+{
+	char text[200];
+
+	return tool_input_option(&options->read, name, value, text) ? tool_usage(NAME, "%s", text)
+								    : TOOL_OK;
+}
+
 static int set_option(struct options *options, int c, const char *value)
 {
 	switch (c) {
 	case OPT_INPUT:
 		return add_input(options, value);
+	case OPT_FORMAT:
+		return set_format(options, value);
+	case OPT_REAL:
+		options->real = true;
+		return TOOL_OK;
+	case OPT_VALUES:
+		options->values = options->json = true;
+		return TOOL_OK;
 	case OPT_OUTPUT:
 		options->output = value;
 		return TOOL_OK;
@@ -614,19 +797,20 @@ static int set_option(struct options *options, int c, const char *value)
 int main(int argc, char **argv)
 {
 	struct options options = { .top = DEFAULT_TOP, .repeat = 1 };
-	int c, status;
+	int c, place, status;
 
 	tool_standard_files();
-	while ((c = getopt_long(argc, argv, "", known, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, "", known, &place)) != -1) {
 		if (c == OPT_HELP) {
-			fputs(help, stdout);
+			printf("%s%s%s", help, tool_input_help, help_end);
 			return TOOL_OK;
 		}
 		if (c == OPT_VERSION) {
 			printf(NAME " %s\n", npu_version());
 			return TOOL_OK;
 		}
-		status = set_option(&options, c, optarg);
+		status = c == OPT_READ ? set_read(&options, known[place].name, optarg)
+				       : set_option(&options, c, optarg);
 		if (status)
 			return status;
 	}

@@ -34,8 +34,8 @@ static const char help[] =
 	"      --plan-only           write no program\n"
 	"\n"
 	"      --calibrate SOURCE    quantise a float model: SOURCE is a folder of typical inputs "
-	"(raw,\n"
-	"                            .npy, PNG, JPEG, WAV), one input, or a calibration file\n"
+	"(as\n"
+	"                            npu-run takes them), one input, or a calibration file\n"
 	"      --random-calibration  quantise with noise instead: for planning, outputs are "
 	"worthless\n"
 	"      --method METHOD       how ranges are chosen: minmax (default), percentile[:P], kl, "
@@ -62,6 +62,10 @@ static const char help[] =
 	"                            configurations or on --config; as JSON with --json\n"
 	"      --help                print this\n"
 	"      --version             print the version\n"
+	"\n"
+	"How files of --calibrate are read:\n";
+
+static const char help_end[] =
 	"\n"
 	"Exit status: 0, 1 when something cannot be read, compiled or written, 2 for wrong "
 	"usage.\n";
@@ -99,6 +103,7 @@ enum {
 	OPT_EQUALISE,
 	OPT_SAVE_CALIBRATION,
 	OPT_NOISE,
+	OPT_INPUT, /* one of tool_input_option() */
 	OPT_DUMP_GRAPH,
 	OPT_DUMP_OPTIMIZED,
 	OPT_DUMP_PLAN,
@@ -125,6 +130,11 @@ static const struct option long_options[] = {
 	{ "equalise", required_argument, NULL, OPT_EQUALISE },
 	{ "save-calibration", required_argument, NULL, OPT_SAVE_CALIBRATION },
 	{ "noise", no_argument, NULL, OPT_NOISE },
+	{ "fit", required_argument, NULL, OPT_INPUT },
+	{ "order", required_argument, NULL, OPT_INPUT },
+	{ "mean", required_argument, NULL, OPT_INPUT },
+	{ "scale", required_argument, NULL, OPT_INPUT },
+	{ "rate", required_argument, NULL, OPT_INPUT },
 	{ "dump-graph", optional_argument, NULL, OPT_DUMP_GRAPH },
 	{ "dump-optimized", optional_argument, NULL, OPT_DUMP_OPTIMIZED },
 	{ "dump-plan", optional_argument, NULL, OPT_DUMP_PLAN },
@@ -203,9 +213,10 @@ static bool *flag_option(struct options *o, int option)
 /* -1: go on; else the exit status. */
 static int parse(int argc, char **argv, struct options *o)
 {
-	int option;
+	int option, place;
+	char wrong[200];
 
-	while ((option = getopt_long(argc, argv, "o:q", long_options, NULL)) != -1) {
+	while ((option = getopt_long(argc, argv, "o:q", long_options, &place)) != -1) {
 		const char **text = plain_option(o, option);
 		bool *flag = flag_option(o, option);
 
@@ -216,8 +227,12 @@ static int parse(int argc, char **argv, struct options *o)
 		} else if (option >= OPT_DUMP_GRAPH && option <= OPT_DUMP_PLAN) {
 			if (!parse_dump(o, (enum dump)(option - OPT_DUMP_GRAPH), optarg))
 				return tool_usage(NAME, "a dump is text or dot, not '%s'", optarg);
+		} else if (option == OPT_INPUT) {
+			if (tool_input_option(&o->calibration.input, long_options[place].name,
+					      optarg, wrong))
+				return tool_usage(NAME, "%s", wrong);
 		} else if (option == OPT_HELP) {
-			fputs(help, stdout);
+			printf("%s%s%s", help, tool_input_help, help_end);
 			return TOOL_OK;
 		} else if (option == OPT_VERSION) {
 			printf(NAME " %s\n", NPU_VERSION);

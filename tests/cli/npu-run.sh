@@ -27,6 +27,26 @@ seq 0 9 | sed 's/^/digit-/' >"$tmp/labels"
 exits 0 '--labels' "$npu_run" "$digits" --input "$tmp/black.bin" --labels "$tmp/labels" --top 2
 says 'digit-[0-9]' 'names the class'
 
+# The same black image as a picture, as real numbers, as a file of arrays; answers as NumPy has them.
+{ printf 'P5 64 64 255\n' && head -c 4096 /dev/zero; } >"$tmp/black.pgm"
+exits 0 'a PGM' "$npu_run" "$digits" --input "$tmp/black.pgm" --output "$tmp/pgm"
+cmp -s "$tmp"/full/* "$tmp"/pgm/*
+result $? 'gives the same answer'
+exits 0 '--mean and --scale' "$npu_run" "$digits" --input "$tmp/black.pgm" --mean 5 --scale 1/3 --output "$tmp/mean"
+exits 0 '--format npy' "$npu_run" "$digits" --input "$tmp/black.pgm" --format npy --output "$tmp/npy"
+head -c 6 "$tmp/npy/output_0.npy" | tail -c 5 | grep -q NUMPY && tail -c 10 "$tmp/npy/output_0.npy" | cmp -s - "$tmp"/full/*
+result $? 'holds the answer behind its header'
+exits 0 '--format npz' "$npu_run" "$digits" --input "$tmp/black.pgm" --format npz --real --output "$tmp/npz"
+grep -q 'float\|<f4' "$tmp/npz/outputs.npz"
+result $? 'holds real numbers'
+exits 0 '--values' "$npu_run" "$digits" --input "$tmp/black.pgm" --values
+says '"values":\[' 'prints all elements'
+says '"zero_point":' 'and what they stand for'
+refuses 'an unknown format' 'raw, npy or npz' "$npu_run" "$digits" --input "$tmp/black.pgm" --format txt
+refuses 'a mean that is no number' '[-][-]mean' "$npu_run" "$digits" --input "$tmp/black.pgm" --mean grey
+refuses 'three means for grey' '3' "$npu_run" "$digits" --input "$tmp/black.pgm" --mean 1,2,3
+refuses 'an .npz that is none' 'npz' "$npu_run" "$digits" --input "$tmp/npz/outputs.npz"
+
 for config in nv_small_256 nv_small_256_full nv_medium_512 nv_medium_1024_full nv_large; do
 	exits 0 "on sim:$config" "$npu_run" "$digits" --device "sim:$config" --input "$tmp/black.bin" --output "$tmp/$config"
 	cmp -s "$tmp"/full/* "$tmp/$config"/*

@@ -77,13 +77,15 @@ static int parse_options(const struct tool_calibration *asked, struct npu_calibr
 
 struct sample_files {
 	const struct npu_graph *graph;
+	const struct tool_input_options *options;
 	char **path;
 	u32 count;
 };
 
-static int load_input(const struct npu_tensor *tensor, const char *path, void *to,
+static int load_input(const struct sample_files *files, u32 input, const char *path, void *to,
 		      struct npu_diag *diag)
 {
+	const struct npu_tensor *tensor = &files->graph->tensor[files->graph->input[input]];
 	/* Both enumerations have the same order. */
 	struct npu_tensor_info info = { .size = sizeof(info),
 					.name = tensor->name,
@@ -95,7 +97,7 @@ static int load_input(const struct npu_tensor *tensor, const char *path, void *t
 	int error;
 
 	memcpy(info.shape, tensor->dim, tensor->rank * sizeof(tensor->dim[0]));
-	error = tool_load_tensor(path, &info, &data, text);
+	error = tool_load_tensor(path, &info, input, files->options, &data, text);
 	if (error)
 		return npu_diag_set(diag, error, "%.200s: %s", path, text);
 	memcpy(to, data, tensor->bytes);
@@ -112,8 +114,8 @@ static int load_files(const struct npu_samples *samples, u32 i, void *const *inp
 	int error = 0;
 
 	for (j = 0; j < graph->input_count && !error; j++)
-		error = load_input(&graph->tensor[graph->input[j]],
-				   files->path[i * graph->input_count + j], input[j], diag);
+		error = load_input(files, j, files->path[i * graph->input_count + j], input[j],
+				   diag);
 	return error;
 }
 
@@ -281,7 +283,7 @@ static int use_samples(const struct tool_calibration *asked, struct npu_graph *p
 static int quantise(const struct tool_calibration *asked, struct npu_graph *prepared,
 		    struct npu_graph **quantised, struct npu_diag *diag)
 {
-	struct sample_files files = { .graph = prepared };
+	struct sample_files files = { .graph = prepared, .options = &asked->input };
 	struct npu_samples samples = { .count = RANDOM_SAMPLES,
 				       .load = load_noise,
 				       .context = prepared };

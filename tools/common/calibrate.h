@@ -7,10 +7,12 @@
 #define TOOL_CALIBRATE_H
 
 #include "quantise/quantise.h"
+#include "tensor_file.h"
 
 /**
  * struct tool_calibration - what was asked for
  * @source: folder of samples, one sample, or a calibration file; NULL: none
+ * @input: how samples are read
  * @random: samples of noise
  * @method: "minmax", "percentile", "percentile:P", "kl" or "mse"; NULL: the default
  * @equalise: "depthwise", "all" or "none"; NULL: the default
@@ -19,6 +21,7 @@
  */
 struct tool_calibration {
 	const char *source;
+	struct tool_input_options input;
 	bool random;
 	const char *method;
 	const char *equalise;

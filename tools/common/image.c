@@ -10,15 +10,16 @@
 #include <png.h>
 
 #include "image.h"
+#include "plain_image.h"
 
 #define MAX_PIXELS (1u << 26)
 
-bool tool_is_png(const uint8_t *data, size_t bytes)
+static bool is_png(const uint8_t *data, size_t bytes)
 {
 	return bytes >= 8 && memcmp(data, "\211PNG\r\n\032\n", 8) == 0;
 }
 
-bool tool_is_jpeg(const uint8_t *data, size_t bytes)
+static bool is_jpeg(const uint8_t *data, size_t bytes)
 {
 	return bytes >= 3 && memcmp(data, "\377\330\377", 3) == 0;
 }
@@ -29,7 +30,7 @@ void tool_image_free(struct tool_image *image)
 	image->pixel = NULL;
 }
 
-static int allocate(struct tool_image *image, uint32_t width, uint32_t height, char text[200])
+int tool_image_allocate(struct tool_image *image, uint32_t width, uint32_t height, char text[200])
 {
 	if (!width || !height || (uint64_t)width * height > MAX_PIXELS) {
 		snprintf(text, 200, "%u x %u pixels are too many", width, height);
@@ -54,7 +55,7 @@ static int decode_png(const uint8_t *data, size_t bytes, struct tool_image *imag
 		return -EINVAL;
 	}
 	png.format = image->channels == 1 ? PNG_FORMAT_GRAY : PNG_FORMAT_RGB;
-	err = allocate(image, png.width, png.height, text);
+	err = tool_image_allocate(image, png.width, png.height, text);
 	if (!err && !png_image_finish_read(&png, &black, image->pixel, 0, NULL)) {
 		snprintf(text, 200, "broken PNG: %.150s", png.message);
 		err = -EINVAL;
@@ -94,7 +95,7 @@ static int read_jpeg(struct jpeg_decompress_struct *jpeg, const uint8_t *data, s
 	jpeg_read_header(jpeg, TRUE);
 	jpeg->out_color_space = image->channels == 1 ? JCS_GRAYSCALE : JCS_RGB;
 	jpeg_start_decompress(jpeg);
-	err = allocate(image, jpeg->output_width, jpeg->output_height, text);
+	err = tool_image_allocate(image, jpeg->output_width, jpeg->output_height, text);
 	while (!err && jpeg->output_scanline < jpeg->output_height) {
 		JSAMPROW row = image->pixel +
 			       (size_t)jpeg->output_scanline * image->width * image->channels;
@@ -126,16 +127,44 @@ static int decode_jpeg(const uint8_t *data, size_t bytes, struct tool_image *ima
 	return err;
 }
 
+/* Kinds of pictures, told by their first bytes. */
+static const struct {
+	bool (*is)(const uint8_t *data, size_t bytes);
+	int (*decode)(const uint8_t *data, size_t bytes, struct tool_image *image, char text[200]);
+} kinds[] = {
+	{ is_png, decode_png },
+	{ is_jpeg, decode_jpeg },
+	{ tool_is_bmp, tool_decode_bmp },
+	{ tool_is_pnm, tool_decode_pnm },
+};
+
+static size_t kind_of(const uint8_t *data, size_t bytes)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (kinds[i].is(data, bytes))
+			break;
+	return i;
+}
+
+bool tool_is_image(const uint8_t *data, size_t bytes)
+{
+	return kind_of(data, bytes) < sizeof(kinds) / sizeof(kinds[0]);
+}
+
 int tool_image_decode(const uint8_t *data, size_t bytes, uint32_t channels,
 		      struct tool_image *image, char text[200])
 {
+	size_t kind = kind_of(data, bytes);
 	int err;
 
 	*image = (struct tool_image){ .channels = channels };
-	if (tool_is_png(data, bytes))
-		err = decode_png(data, bytes, image, text);
-	else
-		err = decode_jpeg(data, bytes, image, text);
+	if (kind == sizeof(kinds) / sizeof(kinds[0])) {
+		snprintf(text, 200, "no picture");
+		return -EINVAL;
+	}
+	err = kinds[kind].decode(data, bytes, image, text);
 	if (err)
 		tool_image_free(image);
 	return err;
@@ -165,7 +194,7 @@ static uint8_t blend(const struct tool_image *from, const uint32_t y[2], const u
 	return (uint8_t)lroundf(top * (1 - v) + bottom * v);
 }
 
-int tool_image_resize(struct tool_image *image, uint32_t width, uint32_t height)
+static int stretch(struct tool_image *image, uint32_t width, uint32_t height)
 {
 	struct tool_image to = { width, height, image->channels, NULL };
 	uint32_t y, x, c, rows[2], columns[2];
@@ -189,4 +218,54 @@ int tool_image_resize(struct tool_image *image, uint32_t width, uint32_t height)
 	tool_image_free(image);
 	*image = to;
 	return 0;
+}
+
+/* Cuts the middle out, or puts black around, each direction by itself. */
+static int centre(struct tool_image *image, uint32_t width, uint32_t height)
+{
+	struct tool_image to = { width, height, image->channels, NULL };
+	uint32_t rows = image->height < height ? image->height : height;
+	uint32_t columns = image->width < width ? image->width : width, y;
+
+	if (image->width == width && image->height == height)
+		return 0;
+	to.pixel = calloc((size_t)width * height, to.channels);
+	if (!to.pixel)
+		return -ENOMEM;
+	for (y = 0; y < rows; y++) {
+		size_t from = (size_t)((image->height - rows) / 2 + y) * image->width +
+			      (image->width - columns) / 2;
+		size_t at = (size_t)((height - rows) / 2 + y) * width + (width - columns) / 2;
+
+		memcpy(to.pixel + at * to.channels, image->pixel + from * to.channels,
+		       (size_t)columns * to.channels);
+	}
+	tool_image_free(image);
+	*image = to;
+	return 0;
+}
+
+static uint32_t scaled(uint32_t size, uint64_t to, uint64_t from)
+{
+	uint64_t result = (size * to + from / 2) / from;
+
+	return (uint32_t)(result ? result : 1);
+}
+
+int tool_image_fit(struct tool_image *image, enum tool_fit fit, uint32_t width, uint32_t height)
+{
+	/* Is the picture wider than what it goes to?  Then its width decides when padding. */
+	bool wider = (uint64_t)image->width * height > (uint64_t)image->height * width;
+	int err;
+
+	if (fit == TOOL_FIT_PAD) {
+		err = wider ? stretch(image, width, scaled(image->height, width, image->width))
+			    : stretch(image, scaled(image->width, height, image->height), height);
+		return err ? err : centre(image, width, height);
+	}
+	err = 0;
+	if (fit == TOOL_FIT_CROP)
+		err = wider ? centre(image, scaled(image->height, width, height), image->height)
+			    : centre(image, image->width, scaled(image->width, height, width));
+	return err ? err : stretch(image, width, height);
 }

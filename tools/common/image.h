@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Pictures: PNG and JPEG, by content.
+ * Pictures: PNG, JPEG, BMP, PGM and PPM, by content.
  */
 #ifndef TOOL_IMAGE_H
 #define TOOL_IMAGE_H
@@ -15,21 +15,27 @@ struct tool_image {
 	uint8_t *pixel; /* malloc()ed */
 };
 
-bool tool_is_png(const uint8_t *data, size_t bytes);
-bool tool_is_jpeg(const uint8_t *data, size_t bytes);
+bool tool_is_image(const uint8_t *data, size_t bytes);
 
 /**
  * tool_image_decode() - a picture as @channels bytes for each pixel
  * @channels: 1 or 3; colours and grey are converted to each other, transparency is dropped
  * @text: receives what is wrong with it
  *
- * Return: 0, -EINVAL, -E2BIG (more than 2^26 pixels), -ENOMEM.
+ * Return: 0, -EINVAL, -ENOTSUP, -E2BIG (more than 2^26 pixels), -ENOMEM.
  */
 int tool_image_decode(const uint8_t *data, size_t bytes, uint32_t channels,
 		      struct tool_image *image, char text[200]);
 
-/* Stretched to another size: bilinear between pixel centres.  0 or -ENOMEM. */
-int tool_image_resize(struct tool_image *image, uint32_t width, uint32_t height);
+/* How a picture comes to another size: bilinear between pixel centres. */
+enum tool_fit {
+	TOOL_FIT_STRETCH, /* each direction by itself */
+	TOOL_FIT_PAD, /* as large as there is room, in the middle, black around it */
+	TOOL_FIT_CROP, /* as small as it fills all, the middle of it */
+};
+
+/* 0 or -ENOMEM; the picture is as it was then, or in between. */
+int tool_image_fit(struct tool_image *image, enum tool_fit fit, uint32_t width, uint32_t height);
 
 void tool_image_free(struct tool_image *image);
 

@@ -5,284 +5,265 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "element.h"
 #include "image.h"
+#include "sound.h"
 #include "tensor_file.h"
 #include "tool.h"
 
 #define MAX_FILE ((size_t)1 << 30)
+
+/* Room for the header of an array, besides its elements. */
+#define MAX_NPY_HEADER ((size_t)1 << 20)
 
 /* A file's contents and the tensor that they are meant for. */
 struct source {
 	const uint8_t *data;
 	size_t bytes;
 	const struct npu_tensor_info *info;
-	uint64_t elements; /* of the tensor */
+	const struct tool_input_options *options;
+	unsigned index;
 	uint8_t *out; /* of info->bytes */
 	char *text;
 };
 
-static uint64_t count_elements(const struct npu_tensor_info *info)
+/* ---- options ---- */
+
+const char tool_input_help[] =
+	"  --fit HOW        pictures of another size: stretch (default), pad (black around it), "
+	"crop\n"
+	"  --order O        channels of pictures: rgb (default), bgr\n"
+	"  --mean M[,M...]  pictures: real = (byte - M) * S, one number for all channels or one "
+	"for\n"
+	"  --scale S[,S..]  each, S also as 1/D; where one is given the other is 0 or 1 by "
+	"default.\n"
+	"                   Without both: UINT8 takes the bytes, INT8 byte - 128, float byte / "
+	"255\n"
+	"  --rate HZ        sound: samples a second that the model takes (default: as recorded)\n";
+
+/* "0.5" or "1/255"; moves @text behind it. */
+static bool parse_number(const char **text, double *number)
 {
-	uint64_t elements = 1;
-	uint32_t i;
+	char *end;
+	double below;
 
-	for (i = 0; i < info->rank; i++)
-		elements *= info->shape[i];
-	return elements;
-}
+	*number = strtod(*text, &end);
+	if (end == *text)
+		return false;
+	if (*end == '/') {
+		const char *start = end + 1;
 
-static uint32_t read_le32(const uint8_t *p)
-{
-	return p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
-}
-
-static uint16_t read_le16(const uint8_t *p)
-{
-	return (uint16_t)(p[0] | p[1] << 8);
-}
-
-/* ---- real numbers ---- */
-
-static const struct {
-	enum npu_type type;
-	double low, high;
-} ranges[] = {
-	{ NPU_TYPE_INT8, INT8_MIN, INT8_MAX },
-	{ NPU_TYPE_UINT8, 0, UINT8_MAX },
-	{ NPU_TYPE_INT16, INT16_MIN, INT16_MAX },
-	{ NPU_TYPE_INT32, INT32_MIN, INT32_MAX },
-};
-
-static int store_real(const struct source *source, uint64_t i, double real)
-{
-	const struct npu_tensor_info *info = source->info;
-	double stored;
-	size_t k;
-
-	if (info->type == NPU_TYPE_FLOAT32) {
-		float single = (float)real;
-
-		memcpy(source->out + i * sizeof(single), &single, sizeof(single));
-		return 0;
+		below = strtod(start, &end);
+		if (end == start || below == 0)
+			return false;
+		*number /= below;
 	}
-	for (k = 0; k < sizeof(ranges) / sizeof(ranges[0]); k++)
-		if (ranges[k].type == info->type)
-			break;
-	if (k == sizeof(ranges) / sizeof(ranges[0]) || !(info->scale > 0)) {
-		snprintf(source->text, 200, "real numbers do not fit a tensor of %s",
-			 npu_type_name(info->type));
+	*text = end;
+	return isfinite(*number);
+}
+
+/* One number for each channel; a single one is for all of them. */
+static bool parse_channels(const char *text, double number[4], uint32_t *count)
+{
+	uint32_t n = 0, i;
+
+	do {
+		if (n == 4 || !parse_number(&text, &number[n]))
+			return false;
+		n++;
+	} while (*text++ == ',');
+	if (text[-1])
+		return false;
+	for (i = n; n == 1 && i < 4; i++)
+		number[i] = number[0];
+	*count = n;
+	return true;
+}
+
+static bool set_normal(struct tool_normal *normal, double number[4], const char *value)
+{
+	uint32_t count, i;
+
+	if (!normal->count)
+		for (i = 0; i < 4; i++)
+			normal->scale[i] = 1;
+	if (!parse_channels(value, number, &count))
+		return false;
+	/* Means for three channels and one scale are three pairs. */
+	if (normal->count > 1 && count > 1 && normal->count != count)
+		return false;
+	normal->count = normal->count > count ? normal->count : count;
+	return true;
+}
+
+static bool set_fit(struct tool_input_options *options, const char *value)
+{
+	static const char *const names[] = { "stretch", "pad", "crop" };
+	size_t i;
+
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strcmp(value, names[i]) == 0)
+			options->fit = (enum tool_fit)i;
+	return strcmp(value, names[options->fit]) == 0;
+}
+
+static bool set_order(struct tool_input_options *options, const char *value)
+{
+	options->bgr = strcmp(value, "bgr") == 0;
+	return options->bgr || strcmp(value, "rgb") == 0;
+}
+
+static bool set_mean(struct tool_input_options *options, const char *value)
+{
+	return set_normal(&options->normal, options->normal.mean, value);
+}
+
+static bool set_scale(struct tool_input_options *options, const char *value)
+{
+	return set_normal(&options->normal, options->normal.scale, value);
+}
+
+static bool set_rate(struct tool_input_options *options, const char *value)
+{
+	return tool_number(value, 1, 1000000, &options->rate);
+}
+
+int tool_input_option(struct tool_input_options *options, const char *name, const char *value,
+		      char text[200])
+{
+	static const struct {
+		const char *name, *values;
+		bool (*set)(struct tool_input_options *options, const char *value);
+	} known[] = {
+		{ "fit", "stretch, pad or crop", set_fit },
+		{ "order", "rgb or bgr", set_order },
+		{ "mean", "one number or one for each channel", set_mean },
+		{ "scale", "one number or one for each channel", set_scale },
+		{ "rate", "1 to 1000000", set_rate },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+		if (strcmp(name, known[i].name) != 0)
+			continue;
+		if (known[i].set(options, value))
+			return 0;
+		snprintf(text, 200, "--%s: \"%.60s\" is not %s", name, value, known[i].values);
 		return -EINVAL;
 	}
-	stored = round(real / (double)info->scale) + info->zero_point;
-	stored = isnan(stored) ? info->zero_point
-			       : fmax(fmin(stored, ranges[k].high), ranges[k].low);
-	if (info->type == NPU_TYPE_INT8 || info->type == NPU_TYPE_UINT8)
-		source->out[i] = (uint8_t)(int32_t)stored;
-	else if (info->type == NPU_TYPE_INT16)
-		((int16_t *)source->out)[i] = (int16_t)stored;
-	else
-		((int32_t *)source->out)[i] = (int32_t)stored;
-	return 0;
+	return -ENOENT;
 }
 
 /* ---- NumPy ---- */
 
-static const struct {
-	const char *name; /* as in the header */
-	enum npu_type type;
-	size_t bytes;
-} numpy_types[] = {
-	{ "|i1", NPU_TYPE_INT8, 1 },  { "|u1", NPU_TYPE_UINT8, 1 }, { "<i2", NPU_TYPE_INT16, 2 },
-	{ "<i4", NPU_TYPE_INT32, 4 }, { "<i8", NPU_TYPE_INT64, 8 }, { "<f4", NPU_TYPE_FLOAT32, 4 },
-	{ "|b1", NPU_TYPE_BOOL, 1 },
-};
-
-static bool is_numpy(const struct source *source)
+static int load_npy(const struct source *source, const uint8_t *data, size_t bytes)
 {
-	return source->bytes >= 12 && memcmp(source->data, "\223NUMPY", 6) == 0;
+	struct tool_array array;
+	int err = tool_npy_parse(data, bytes, &array, source->text);
+
+	return err ? err : tool_array_store(&array, source->info, source->out, source->text);
 }
 
-/* The value behind 'KEY': in the header's dictionary; NULL where there is none. */
-static const char *numpy_value(const char *header, const char *key)
+static int load_npz(const struct source *source)
 {
-	char quoted[32];
-	const char *p;
+	/* The widest elements that can become the tensor's have eight bytes. */
+	size_t limit = tool_elements(source->info) * 8 + MAX_NPY_HEADER, bytes;
+	uint8_t *npy;
+	int err = tool_npz_read(source->data, source->bytes, source->info->name, source->index,
+				limit, &npy, &bytes, source->text);
 
-	snprintf(quoted, sizeof(quoted), "'%s':", key);
-	p = strstr(header, quoted);
-	if (!p)
-		return NULL;
-	p += strlen(quoted);
-	return p + strspn(p, " ");
-}
-
-/* Product of the numbers in "(1, 2, 3)". */
-static bool numpy_elements(const char *shape, uint64_t *elements)
-{
-	const char *p = shape + 1;
-	char *end;
-
-	*elements = 1;
-	if (*shape != '(')
-		return false;
-	for (p += strspn(p, " "); *p && *p != ')'; p += strspn(p, ", ")) {
-		unsigned long dim = strtoul(p, &end, 10);
-
-		if (end == p || dim > UINT32_MAX ||
-		    __builtin_mul_overflow(*elements, (uint64_t)dim, elements))
-			return false;
-		p = end;
-	}
-	return *p == ')';
-}
-
-static int numpy_copy(const struct source *source, const uint8_t *data, size_t bytes,
-		      const char *type)
-{
-	uint64_t i;
-	size_t k;
-	int err = 0;
-
-	if (strncmp(type, "'<f8'", 5) == 0 && bytes == source->elements * 8) {
-		for (i = 0; i < source->elements && !err; i++) {
-			double real;
-
-			memcpy(&real, data + i * 8, 8);
-			err = store_real(source, i, real);
-		}
+	if (err)
 		return err;
+	if (tool_is_npy(npy, bytes)) {
+		err = load_npy(source, npy, bytes);
+	} else {
+		snprintf(source->text, 200, "what the archive has for it is no array");
+		err = -EINVAL;
 	}
-	for (k = 0; k < sizeof(numpy_types) / sizeof(numpy_types[0]); k++)
-		if (strncmp(type + 1, numpy_types[k].name, 3) == 0)
-			break;
-	if (k == sizeof(numpy_types) / sizeof(numpy_types[0]) ||
-	    bytes != source->elements * numpy_types[k].bytes) {
-		snprintf(source->text, 200, "array of %.10s and %zu bytes for %llu elements", type,
-			 bytes, (unsigned long long)source->elements);
-		return -EINVAL;
-	}
-	if (numpy_types[k].type == source->info->type) {
-		memcpy(source->out, data, bytes);
-		return 0;
-	}
-	if (numpy_types[k].type != NPU_TYPE_FLOAT32) {
-		snprintf(source->text, 200, "array of %s for a tensor of %s",
-			 npu_type_name(numpy_types[k].type), npu_type_name(source->info->type));
-		return -EINVAL;
-	}
-	for (i = 0; i < source->elements && !err; i++) {
-		float real;
-
-		memcpy(&real, data + i * 4, 4);
-		err = store_real(source, i, (double)real);
-	}
-	return err;
-}
-
-static int load_numpy(const struct source *source)
-{
-	size_t start = source->data[6] == 1 ? 10 : 12, length;
-	const char *type, *shape, *order;
-	uint64_t elements;
-	char *header;
-	int err = -EINVAL;
-
-	length = source->data[6] == 1 ? read_le16(source->data + 8) : read_le32(source->data + 8);
-	if (length > source->bytes - start) {
-		snprintf(source->text, 200, "broken .npy: header is cut off");
-		return -EINVAL;
-	}
-	header = strndup((const char *)source->data + start, length);
-	if (!header)
-		return -ENOMEM;
-	type = numpy_value(header, "descr");
-	shape = numpy_value(header, "shape");
-	order = numpy_value(header, "fortran_order");
-	if (!type || *type != '\'' || !shape || !order || !numpy_elements(shape, &elements))
-		snprintf(source->text, 200, "broken .npy: cannot read its header");
-	else if (strncmp(order, "False", 5) != 0)
-		snprintf(source->text, 200, ".npy in column order is not supported");
-	else if (elements != source->elements)
-		snprintf(source->text, 200, "array of %llu elements, the tensor has %llu",
-			 (unsigned long long)elements, (unsigned long long)source->elements);
-	else
-		err = numpy_copy(source, source->data + start + length,
-				 source->bytes - start - length, type);
-	free(header);
+	free(npy);
 	return err;
 }
 
 /* ---- pictures ---- */
 
-static void store_pixels(const struct source *source, const uint8_t *pixel)
-{
-	uint64_t i;
+/* Where an image tensor has its height, width and channels. */
+struct image_shape {
+	uint32_t height, width, channels;
+};
 
-	for (i = 0; i < source->elements; i++)
-		if (source->info->type == NPU_TYPE_FLOAT32)
-			((float *)source->out)[i] = (float)pixel[i] / 255.0f;
-		else
-			source->out[i] = source->info->type == NPU_TYPE_INT8 ? pixel[i] ^ 0x80
-									     : pixel[i];
+static bool find_image_shape(const struct npu_tensor_info *info, struct image_shape *shape)
+{
+	const uint32_t *s = info->shape;
+
+	if (info->rank != 4 || s[0] != 1)
+		return false;
+	if (s[3] == 1 || s[3] == 3)
+		*shape = (struct image_shape){ s[1], s[2], s[3] };
+	else if (s[1] == 1 || s[1] == 3)
+		*shape = (struct image_shape){ s[2], s[3], s[1] };
+	else
+		return false;
+	return true;
+}
+
+static void swap_colours(const struct tool_image *image)
+{
+	size_t pixels = (size_t)image->width * image->height, i;
+
+	for (i = 0; i < pixels && image->channels == 3; i++) {
+		uint8_t red = image->pixel[3 * i];
+
+		image->pixel[3 * i] = image->pixel[3 * i + 2];
+		image->pixel[3 * i + 2] = red;
+	}
+}
+
+static int store_picture(const struct source *source, const struct tool_image *image)
+{
+	const struct tool_normal *normal = &source->options->normal;
+	struct tool_array array = { .kind = 'u',
+				    .width = 1,
+				    .rank = 3,
+				    .dim = { image->height, image->width, image->channels },
+				    .data = image->pixel };
+
+	if (normal->count > 1 && normal->count != image->channels) {
+		snprintf(source->text, 200, "means or scales for %u channels, the image has %u",
+			 normal->count, image->channels);
+		return -EINVAL;
+	}
+	tool_array_dense(&array);
+	return tool_array_store_pixels(&array, normal->count ? normal : NULL, source->info,
+				       source->out, source->text);
 }
 
 static int load_picture(const struct source *source)
 {
-	const struct npu_tensor_info *info = source->info;
-	const uint32_t *shape = info->shape;
+	struct image_shape shape;
 	struct tool_image image;
 	int err;
 
-	if (info->rank != 4 || shape[0] != 1 || (shape[3] != 1 && shape[3] != 3) ||
-	    (info->type != NPU_TYPE_INT8 && info->type != NPU_TYPE_UINT8 &&
-	     info->type != NPU_TYPE_FLOAT32)) {
+	if (!find_image_shape(source->info, &shape)) {
 		snprintf(source->text, 200,
-			 "a picture for an input that is not [1, height, width, 1 or 3] of int8, "
-			 "uint8 or float32");
+			 "a picture for an input that is not [1, height, width, 1 or 3] or "
+			 "[1, 1 or 3, height, width]");
 		return -EINVAL;
 	}
-	err = tool_image_decode(source->data, source->bytes, shape[3], &image, source->text);
+	err = tool_image_decode(source->data, source->bytes, shape.channels, &image, source->text);
 	if (err)
 		return err;
-	err = tool_image_resize(&image, shape[2], shape[1]);
+	err = tool_image_fit(&image, source->options->fit, shape.width, shape.height);
 	if (err)
 		snprintf(source->text, 200, "out of memory");
-	else
-		store_pixels(source, image.pixel);
+	if (!err && source->options->bgr)
+		swap_colours(&image);
+	if (!err)
+		err = store_picture(source, &image);
 	tool_image_free(&image);
 	return err;
 }
 
 /* ---- sound ---- */
-
-static bool is_wav(const struct source *source)
-{
-	return source->bytes >= 12 && memcmp(source->data, "RIFF", 4) == 0 &&
-	       memcmp(source->data + 8, "WAVE", 4) == 0;
-}
-
-/* A chunk of the file; false where there is none. */
-static bool find_chunk(const struct source *source, const char *name, const uint8_t **chunk,
-		       size_t *bytes)
-{
-	size_t at = 12;
-
-	while (source->bytes - at >= 8) {
-		size_t length = read_le32(source->data + at + 4);
-
-		at += 8;
-		if (memcmp(source->data + at - 8, name, 4) == 0) {
-			*chunk = source->data + at;
-			*bytes = length < source->bytes - at ? length : source->bytes - at;
-			return true;
-		}
-		length += length & 1;
-		if (length > source->bytes - at)
-			return false;
-		at += length;
-	}
-	return false;
-}
 
 static bool takes_samples(const struct source *source)
 {
@@ -296,8 +277,10 @@ static bool takes_samples(const struct source *source)
 
 static int load_wav(const struct source *source)
 {
-	const uint8_t *format, *samples;
-	size_t format_bytes, bytes, channels, frames, i, c;
+	double unit = source->info->type == NPU_TYPE_INT16 ? 32768 : 1, step;
+	uint64_t elements = tool_elements(source->info), i;
+	struct tool_sound sound;
+	int err;
 
 	if (!takes_samples(source)) {
 		snprintf(source->text, 200,
@@ -305,28 +288,13 @@ static int load_wav(const struct source *source)
 			 "float32); give it the features that the model was trained with");
 		return -EINVAL;
 	}
-	if (!find_chunk(source, "fmt ", &format, &format_bytes) || format_bytes < 16 ||
-	    !find_chunk(source, "data", &samples, &bytes)) {
-		snprintf(source->text, 200, "broken WAV");
-		return -EINVAL;
-	}
-	channels = read_le16(format + 2);
-	if (read_le16(format) != 1 || !channels || read_le16(format + 14) != 16) {
-		snprintf(source->text, 200, "WAV that is not 16-bit PCM");
-		return -EINVAL;
-	}
-	frames = bytes / (2 * channels);
-	for (i = 0; i < source->elements; i++) {
-		int64_t sum = 0;
-
-		for (c = 0; c < channels && i < frames; c++)
-			sum += (int16_t)read_le16(samples + (i * channels + c) * 2);
-		sum /= (int64_t)channels;
-		if (source->info->type == NPU_TYPE_INT16)
-			((int16_t *)source->out)[i] = (int16_t)sum;
-		else
-			((float *)source->out)[i] = (float)sum / 32768.0f;
-	}
+	err = tool_wav_parse(source->data, source->bytes, &sound, source->text);
+	if (err)
+		return err;
+	step = source->options->rate ? (double)sound.rate / source->options->rate : 1;
+	for (i = 0; i < elements; i++)
+		tool_store(source->info, source->out, i,
+			   tool_sound_at(&sound, (double)i * step) * unit);
 	return 0;
 }
 
@@ -345,19 +313,24 @@ static int load_raw(const struct source *source)
 
 static int load(const struct source *source)
 {
-	if (is_numpy(source))
-		return load_numpy(source);
-	if (tool_is_png(source->data, source->bytes) || tool_is_jpeg(source->data, source->bytes))
+	if (tool_is_npy(source->data, source->bytes))
+		return load_npy(source, source->data, source->bytes);
+	if (tool_is_npz(source->data, source->bytes))
+		return load_npz(source);
+	if (tool_is_image(source->data, source->bytes))
 		return load_picture(source);
-	if (is_wav(source))
+	if (tool_is_wav(source->data, source->bytes))
 		return load_wav(source);
 	return load_raw(source);
 }
 
-int tool_load_tensor(const char *path, const struct npu_tensor_info *info, void **out,
-		     char text[200])
+int tool_load_tensor(const char *path, const struct npu_tensor_info *info, unsigned index,
+		     const struct tool_input_options *options, void **out, char text[200])
 {
-	struct source source = { .info = info, .elements = count_elements(info), .text = text };
+	static const struct tool_input_options defaults;
+	struct source source = {
+		.info = info, .options = options ? options : &defaults, .index = index, .text = text
+	};
 	uint8_t *data = NULL;
 	int err = tool_read_file(path, MAX_FILE, &data, &source.bytes);
 
@@ -379,4 +352,16 @@ int tool_load_tensor(const char *path, const struct npu_tensor_info *info, void 
 	else
 		*out = source.out;
 	return err;
+}
+
+bool tool_file_is_npz(const char *path)
+{
+	uint8_t head[4];
+	FILE *file = fopen(path, "rbe");
+	bool is = file && fread(head, 1, sizeof(head), file) == sizeof(head) &&
+		  tool_is_npz(head, sizeof(head));
+
+	if (file)
+		fclose(file);
+	return is;
 }
