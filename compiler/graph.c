@@ -33,6 +33,7 @@ const char *const npu_op_names[NPU_OP_COUNT] = {
 	[NPU_OP_LOGISTIC] = "logistic",
 	[NPU_OP_TANH] = "tanh",
 	[NPU_OP_HARD_SWISH] = "hard_swish",
+	[NPU_OP_FUNCTION] = "function",
 	[NPU_OP_SOFTMAX] = "softmax",
 	[NPU_OP_LRN] = "lrn",
 	[NPU_OP_RESHAPE] = "reshape",

@@ -75,6 +75,7 @@ enum npu_op_kind {
 	NPU_OP_LOGISTIC,
 	NPU_OP_TANH,
 	NPU_OP_HARD_SWISH,
+	NPU_OP_FUNCTION, /* of each element: param.function */
 	NPU_OP_SOFTMAX,
 	NPU_OP_LRN, /* x / (gamma + alpha * sum of squares of @size channels around)^beta */
 	NPU_OP_RESHAPE, /* reshape, squeeze, expand: output shape says all */
@@ -94,6 +95,42 @@ enum npu_op_kind {
 };
 
 enum npu_activation { NPU_ACT_NONE, NPU_ACT_RELU, NPU_ACT_RELU6, NPU_ACT_RELU_N1_TO_1 };
+
+/* Functions of one element x; a, b and c are alpha, beta and gamma of the operator. */
+enum npu_function {
+	NPU_FN_ABS,
+	NPU_FN_NEG,
+	NPU_FN_SIGN,
+	NPU_FN_FLOOR,
+	NPU_FN_CEIL,
+	NPU_FN_ROUND, /* halves to the even neighbour */
+	NPU_FN_POWER, /* (a x + b)^c */
+	NPU_FN_EXP,
+	NPU_FN_LOG,
+	NPU_FN_SIN,
+	NPU_FN_COS,
+	NPU_FN_TAN,
+	NPU_FN_ASIN,
+	NPU_FN_ACOS,
+	NPU_FN_ATAN,
+	NPU_FN_SINH,
+	NPU_FN_COSH,
+	NPU_FN_ASINH,
+	NPU_FN_ACOSH,
+	NPU_FN_ATANH,
+	NPU_FN_ERF,
+	NPU_FN_ELU, /* c x, below zero c a (exp(b x) - 1) */
+	NPU_FN_SOFTPLUS, /* log(1 + exp(x)) */
+	NPU_FN_SOFTSIGN, /* x / (1 + |x|) */
+	NPU_FN_SILU, /* x / (1 + exp(-a x)) */
+	NPU_FN_GELU, /* x times the normal distribution's share below x */
+	NPU_FN_GELU_TANH, /* the same by tanh of a polynomial */
+	NPU_FN_MISH, /* x tanh(log(1 + exp(x))) */
+	NPU_FN_HARD_SIGMOID, /* a x + b, from 0 to 1 */
+	NPU_FN_THRESHOLD, /* x above a, else 0 */
+	NPU_FN_SHRINK, /* x + b below -a, x - b above a, else 0 */
+	NPU_FN_COUNT
+};
 
 /* A window that moves over an image: of convolutions and pooling. */
 struct npu_window {
@@ -117,8 +154,9 @@ struct npu_op {
 	struct npu_window window; /* convolutions and pooling */
 	u32 groups; /* convolutions */
 	s32 axis; /* concat, gather, arg max, softmax: not negative */
-	float alpha; /* leaky ReLU slope, softmax beta, LRN */
-	float beta, gamma; /* LRN */
+	enum npu_function function; /* of NPU_OP_FUNCTION */
+	float alpha; /* leaky ReLU slope, softmax beta, LRN, functions */
+	float beta, gamma; /* LRN, functions */
 	u32 size; /* LRN: channels in a sum, (size - 1) / 2 of them in front */
 	u32 axes; /* mean, reduce max: bit mask of reduced dimensions */
 	/* slice: first index; pad: elements before; transpose: input dimension of each output dimension */
@@ -145,6 +183,7 @@ struct npu_graph {
 extern const char *const npu_dtype_names[NPU_DTYPE_COUNT];
 extern const u32 npu_dtype_bytes[NPU_DTYPE_COUNT];
 extern const char *const npu_op_names[NPU_OP_COUNT];
+extern const char *const npu_function_names[NPU_FN_COUNT];
 
 struct npu_graph *npu_graph_new(const char *file);
 void npu_graph_free(struct npu_graph *graph);
@@ -187,6 +226,9 @@ static inline const struct npu_tensor *npu_op_output(const struct npu_graph *gra
 {
 	return &graph->tensor[op->output[0]];
 }
+
+/* What NPU_OP_FUNCTION makes of @x, without the fused clamp; not a number where it has no value. */
+double npu_function_value(const struct npu_op *op, double x);
 
 /* Extent of a dilated kernel. */
 static inline u64 npu_dilated(u32 kernel, u32 dilation)

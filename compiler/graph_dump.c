@@ -52,6 +52,10 @@ static void print_parameters(const struct npu_op *op, FILE *out)
 			w->stride_x, w->pad_top, w->pad_left, w->pad_bottom, w->pad_right);
 	if (has_window(op) && (w->dilation_y > 1 || w->dilation_x > 1))
 		fprintf(out, " dilation %u,%u", w->dilation_y, w->dilation_x);
+	if (op->kind == NPU_OP_FUNCTION)
+		fprintf(out, " %s", npu_function_names[op->function]);
+	if (op->kind == NPU_OP_LRN)
+		fprintf(out, " of %u", op->size);
 	if (op->groups > 1)
 		fprintf(out, " groups %u", op->groups);
 	fputs(activation_names[op->activation], out);

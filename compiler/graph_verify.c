@@ -509,6 +509,18 @@ static int check_lrn(const struct checker *checker)
 	return 0;
 }
 
+static int check_function(const struct checker *checker)
+{
+	const struct npu_op *op = checker->op;
+
+	if (op->function >= NPU_FN_COUNT)
+		return fail(checker, "function %d", op->function);
+	if (!isfinite(op->alpha) || !isfinite(op->beta) || !isfinite(op->gamma))
+		return fail(checker, "parameters %g, %g, %g", (double)op->alpha, (double)op->beta,
+			    (double)op->gamma);
+	return 0;
+}
+
 static int check_logistic(const struct checker *checker)
 {
 	const struct npu_tensor *out = output(checker);
@@ -540,6 +552,7 @@ static const struct op_rule op_rules[NPU_OP_COUNT] = {
 	[NPU_OP_LOGISTIC] = { 1, 1, REAL_TYPES, COMPUTES | SAME_SHAPE, check_logistic },
 	[NPU_OP_TANH] = { 1, 1, REAL_TYPES, COMPUTES | SAME_SHAPE, NULL },
 	[NPU_OP_HARD_SWISH] = { 1, 1, REAL_TYPES, COMPUTES | SAME_SHAPE, NULL },
+	[NPU_OP_FUNCTION] = { 1, 1, REAL_TYPES, COMPUTES | SAME_SHAPE, check_function },
 	[NPU_OP_SOFTMAX] = { 1, 1, REAL_TYPES, COMPUTES | SAME_SHAPE, check_softmax },
 	[NPU_OP_LRN] = { 1, 1, REAL_TYPES, COMPUTES | SAME_SHAPE, check_lrn },
 	[NPU_OP_RESHAPE] = { 1, 1, ALL_TYPES, MOVES, check_reshape },

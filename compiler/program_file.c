@@ -237,6 +237,7 @@ static void code_op(struct codec *c, struct npu_op *op)
 	code_window(c, &op->window);
 	code_u32(c, &op->groups);
 	code_s32(c, &op->axis);
+	CODE_NUMBER(c, op->function);
 	code_float(c, &op->alpha);
 	code_float(c, &op->beta);
 	code_float(c, &op->gamma);

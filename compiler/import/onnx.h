@@ -237,9 +237,17 @@ int onnx_read_unary(struct onnx *o);
 int onnx_read_relu(struct onnx *o);
 int onnx_read_clip(struct onnx *o);
 int onnx_read_leaky_relu(struct onnx *o);
-int onnx_read_hard_sigmoid(struct onnx *o);
+/* An operator of one input in the layout that is there; NULL and *@error. */
+struct npu_op *onnx_add_unary(struct onnx *o, enum npu_op_kind kind, int *error);
 int onnx_read_softmax(struct onnx *o);
 int onnx_read_lrn(struct onnx *o);
+
+/* ---- onnx_function.c ---- */
+
+int onnx_read_function(struct onnx *o);
+int onnx_read_celu(struct onnx *o);
+int onnx_read_gelu(struct onnx *o);
+int onnx_read_pow(struct onnx *o);
 
 /* ---- onnx_shape.c ---- */
 

@@ -128,8 +128,7 @@ int onnx_read_binary(struct onnx *o)
 	return 0;
 }
 
-/* An operator of one input in the layout that is there. */
-static struct npu_op *add_unary(struct onnx *o, enum npu_op_kind kind, int *error)
+struct npu_op *onnx_add_unary(struct onnx *o, enum npu_op_kind kind, int *error)
 {
 	enum onnx_layout layout = onnx_layout_of(o);
 	struct npu_op *op = NULL;
@@ -149,14 +148,14 @@ int onnx_read_unary(struct onnx *o)
 {
 	int error;
 
-	add_unary(o, o->row->kind, &error);
+	onnx_add_unary(o, o->row->kind, &error);
 	return error;
 }
 
 int onnx_read_relu(struct onnx *o)
 {
 	int error;
-	struct npu_op *op = add_unary(o, NPU_OP_RELU, &error);
+	struct npu_op *op = onnx_add_unary(o, NPU_OP_RELU, &error);
 
 	if (op)
 		op->activation = NPU_ACT_RELU;
@@ -166,7 +165,7 @@ int onnx_read_relu(struct onnx *o)
 int onnx_read_leaky_relu(struct onnx *o)
 {
 	int error;
-	struct npu_op *op = add_unary(o, NPU_OP_LEAKY_RELU, &error);
+	struct npu_op *op = onnx_add_unary(o, NPU_OP_LEAKY_RELU, &error);
 
 	if (op)
 		op->alpha = onnx_float(o, "alpha", 0.01f);
@@ -252,7 +251,7 @@ int onnx_read_clip(struct onnx *o)
 	for (i = 0; i < ARRAY_SIZE(clamps); i++) {
 		if (low != clamps[i].low || high != clamps[i].high)
 			continue;
-		op = add_unary(o, NPU_OP_RELU, &error);
+		op = onnx_add_unary(o, NPU_OP_RELU, &error);
 		if (op)
 			op->activation = clamps[i].activation;
 		return error;
@@ -265,18 +264,6 @@ int onnx_read_clip(struct onnx *o)
 	if (!isinf(high))
 		steps[count++] = (struct scalar_step){ NPU_OP_MINIMUM, high };
 	return count ? add_scalars(o, steps, count) : onnx_read_identity(o);
-}
-
-int onnx_read_hard_sigmoid(struct onnx *o)
-{
-	const struct scalar_step steps[] = {
-		{ NPU_OP_MUL, onnx_float(o, "alpha", 0.2f) },
-		{ NPU_OP_ADD, onnx_float(o, "beta", 0.5f) },
-		{ NPU_OP_MAXIMUM, 0 },
-		{ NPU_OP_MINIMUM, 1 },
-	};
-
-	return add_scalars(o, steps, ARRAY_SIZE(steps));
 }
 
 /* Over the last dimension; before opset 13 over all from the axis on, which is the same where they are 1. */

@@ -98,6 +98,7 @@ struct tflite {
  * @kind: what it becomes
  * @activation: of activations that are operators
  * @read: adds it to the graph
+ * @function: of NPU_OP_FUNCTION
  */
 struct tflite_row {
 	u8 code;
@@ -107,6 +108,7 @@ struct tflite_row {
 	enum npu_op_kind kind;
 	enum npu_activation activation;
 	int (*read)(struct tflite *t);
+	enum npu_function function;
 };
 
 const char *tflite_builtin_name(u32 code);

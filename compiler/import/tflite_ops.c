@@ -27,6 +27,7 @@ enum {
 	UNPACK_OPTIONS = 64,
 	RESIZE_NEAREST_OPTIONS = 74,
 	LEAKY_RELU_OPTIONS = 75,
+	GELU_OPTIONS = 116,
 };
 
 /* Larger kernels, strides and dilations are refused; products of two stay in 32 bits. */
@@ -368,6 +369,57 @@ static int read_quantize(struct tflite *t)
 	if (to_real)
 		kind = from_real ? NPU_OP_RESHAPE : NPU_OP_DEQUANTIZE;
 	add(t, kind, 1, t->input, t->output[0], &error);
+	return error;
+}
+
+/* alpha, beta and gamma are 1, as ELU wants them; RELU_0_TO_1 is a hard sigmoid of slope 1. */
+static int read_function(struct tflite *t)
+{
+	int error;
+	struct npu_op *op = add(t, NPU_OP_FUNCTION, 1, t->input, t->output[0], &error);
+
+	if (!op)
+		return error;
+	op->function = t->row->function;
+	op->alpha = op->gamma = 1;
+	op->beta = op->function == NPU_FN_ELU;
+	return 0;
+}
+
+static int read_gelu(struct tflite *t)
+{
+	int error = read_function(t);
+
+	if (!error && fb_u8(&t->options, 0, 0))
+		t->graph->op[t->graph->op_count - 1].function = NPU_FN_GELU_TANH;
+	return error;
+}
+
+/* SQUARE and the square roots are powers by themselves; POW has the exponent as a constant. */
+static int read_power(struct tflite *t)
+{
+	static const struct {
+		u8 code;
+		float exponent;
+	} fixed[] = { { 75, 0.5f }, { 76, -0.5f }, { 92, 2 } };
+	const struct npu_tensor *given;
+	float exponent = 0;
+	u32 i;
+	int error;
+
+	for (i = 0; i < ARRAY_SIZE(fixed); i++)
+		if (fixed[i].code == t->row->code)
+			exponent = fixed[i].exponent;
+	if (t->row->min_inputs > 1) {
+		given = tensor_of(t, t->input[1]);
+		if (!given->data || given->dtype != NPU_F32 || npu_tensor_elements(given) != 1)
+			return tflite_fail(t, -ENOTSUP,
+					   "the exponent is not one constant number of float32");
+		exponent = *(const float *)given->data;
+	}
+	error = read_function(t);
+	if (!error)
+		t->graph->op[t->graph->op_count - 1].gamma = exponent;
 	return error;
 }
 
@@ -774,6 +826,7 @@ static const struct tflite_row rows[] = {
 	{ 3, CONV_OPTIONS, 2, ALL, NPU_OP_CONV, 0, read_conv },
 	{ 4, DEPTHWISE_OPTIONS, 2, ALL, NPU_OP_CONV, 0, read_depthwise },
 	{ 6, OPTIONS_NONE, 1, FIRST, NPU_OP_DEQUANTIZE, 0, read_dequantize },
+	{ 8, OPTIONS_NONE, 1, FIRST, NPU_OP_FUNCTION, 0, read_function, NPU_FN_FLOOR },
 	{ 9, FULLY_CONNECTED_OPTIONS, 2, ALL, NPU_OP_FULLY_CONNECTED, 0, read_fully_connected },
 	{ 13, LRN_OPTIONS, 1, FIRST, NPU_OP_LRN, 0, read_lrn },
 	{ 14, OPTIONS_NONE, 1, FIRST, NPU_OP_LOGISTIC, 0, read_unary },
@@ -794,24 +847,41 @@ static const struct tflite_row rows[] = {
 	{ 42, DIV_OPTIONS, 2, BOTH, NPU_OP_DIV, 0, read_binary },
 	{ 43, OPTIONS_NONE, 1, FIRST, NPU_OP_RESHAPE, 0, read_unary }, /* SQUEEZE */
 	{ 45, STRIDED_SLICE_OPTIONS, 4, FIRST, NPU_OP_SLICE, 0, read_strided_slice },
+	{ 47, OPTIONS_NONE, 1, FIRST, NPU_OP_FUNCTION, 0, read_function, NPU_FN_EXP },
 	{ 49, OPTIONS_NONE, 2, 2, NPU_OP_SLICE, 0, read_split },
 	{ 54, OPTIONS_NONE, 2, BOTH, NPU_OP_PRELU, 0, read_prelu },
 	{ 55, OPTIONS_NONE, 2, BOTH, NPU_OP_MAXIMUM, 0, read_binary },
 	{ 56, OPTIONS_NONE, 2, FIRST, NPU_OP_ARG_MAX, 0, read_arg_max },
 	{ 57, OPTIONS_NONE, 2, BOTH, NPU_OP_MINIMUM, 0, read_binary },
+	{ 59, OPTIONS_NONE, 1, FIRST, NPU_OP_FUNCTION, 0, read_function, NPU_FN_NEG },
 	{ 60, OPTIONS_NONE, 3, 1 | 4, NPU_OP_PAD, 0, read_pad }, /* PADV2 */
 	{ 65, OPTIONS_NONE, 3, FIRST, NPU_OP_SLICE, 0, read_slice },
+	{ 66, OPTIONS_NONE, 1, FIRST, NPU_OP_FUNCTION, 0, read_function, NPU_FN_SIN },
 	{ 67, TRANSPOSE_CONV_OPTIONS, 3, ~1u, NPU_OP_TRANSPOSE_CONV, 0, read_transpose_conv },
 	{ 70, OPTIONS_NONE, 1, FIRST, NPU_OP_RESHAPE, 0, read_unary }, /* EXPAND_DIMS */
+	{ 73, OPTIONS_NONE, 1, FIRST, NPU_OP_FUNCTION, 0, read_function, NPU_FN_LOG },
+	{ 75, OPTIONS_NONE, 1, FIRST, NPU_OP_FUNCTION, 0, read_power, NPU_FN_POWER }, /* SQRT */
+	{ 76, OPTIONS_NONE, 1, FIRST, NPU_OP_FUNCTION, 0, read_power, NPU_FN_POWER }, /* RSQRT */
 	{ 77, OPTIONS_NONE, 1, 0, NPU_OP_RESHAPE, 0, read_shape },
+	{ 78, OPTIONS_NONE, 2, FIRST, NPU_OP_FUNCTION, 0, read_power, NPU_FN_POWER },
 	{ 82, OPTIONS_NONE, 2, FIRST, NPU_OP_REDUCE_MAX, 0, read_reduce },
 	{ 83, PACK_OPTIONS, 1, ALL, NPU_OP_CONCAT, 0, read_pack },
 	{ 88, UNPACK_OPTIONS, 1, FIRST, NPU_OP_SLICE, 0, read_unpack },
+	{ 92, OPTIONS_NONE, 1, FIRST, NPU_OP_FUNCTION, 0, read_power, NPU_FN_POWER }, /* SQUARE */
 	{ 97, RESIZE_NEAREST_OPTIONS, 2, FIRST, NPU_OP_RESIZE_NEAREST, 0, read_resize },
 	{ 98, LEAKY_RELU_OPTIONS, 1, FIRST, NPU_OP_LEAKY_RELU, 0, read_leaky_relu },
+	{ 101, OPTIONS_NONE, 1, FIRST, NPU_OP_FUNCTION, 0, read_function, NPU_FN_ABS },
 	{ 102, OPTIONS_NONE, 3, FIRST, NPU_OP_SLICE, 0, read_split_v },
+	{ 104, OPTIONS_NONE, 1, FIRST, NPU_OP_FUNCTION, 0, read_function, NPU_FN_CEIL },
+	{ 108, OPTIONS_NONE, 1, FIRST, NPU_OP_FUNCTION, 0, read_function, NPU_FN_COS },
+	{ 111, OPTIONS_NONE, 1, FIRST, NPU_OP_FUNCTION, 0, read_function, NPU_FN_ELU },
 	{ 114, OPTIONS_NONE, 1, FIRST, NPU_OP_QUANTIZE, 0, read_quantize },
+	{ 116, OPTIONS_NONE, 1, FIRST, NPU_OP_FUNCTION, 0, read_function, NPU_FN_ROUND },
 	{ 117, OPTIONS_NONE, 1, FIRST, NPU_OP_HARD_SWISH, 0, read_unary },
+	{ 150, GELU_OPTIONS, 1, FIRST, NPU_OP_FUNCTION, 0, read_gelu, NPU_FN_GELU },
+	{ 152, OPTIONS_NONE, 1, FIRST, NPU_OP_FUNCTION, 0, read_function,
+	  NPU_FN_HARD_SIGMOID }, /* RELU_0_TO_1 */
+	{ 158, OPTIONS_NONE, 1, FIRST, NPU_OP_FUNCTION, 0, read_function, NPU_FN_SIGN },
 };
 
 const struct tflite_row *tflite_find_row(u32 code)

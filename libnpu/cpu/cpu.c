@@ -36,6 +36,7 @@ static const struct {
 	[NPU_OP_LOGISTIC] = { npu_cpu_logistic, BYTES, npu_cpu_unary_float },
 	[NPU_OP_TANH] = { npu_cpu_tanh, BYTES, npu_cpu_unary_float },
 	[NPU_OP_HARD_SWISH] = { npu_cpu_hard_swish, BYTES, npu_cpu_unary_float },
+	[NPU_OP_FUNCTION] = { npu_cpu_function, BYTES, npu_cpu_function_float },
 	[NPU_OP_SOFTMAX] = { npu_cpu_softmax, BYTES, npu_cpu_softmax_float },
 	[NPU_OP_LRN] = { npu_cpu_lrn, BYTES, npu_cpu_lrn_float },
 	[NPU_OP_RESHAPE] = { npu_cpu_reshape, ANY },

@@ -148,6 +148,34 @@ int npu_cpu_hard_swish(const struct npu_cpu_call *call)
 	return by_table(call, hard_swish_value);
 }
 
+/* ---- functions of real numbers ---- */
+
+/* Where the function has no value, that of real 0 stands. */
+static s64 function_value(const struct function *f, s32 x)
+{
+	double real = npu_function_value(f->op, (double)f->in.scale * (x - f->in.zero));
+
+	return npu_stored(real, &f->out, f->clamp);
+}
+
+int npu_cpu_function(const struct npu_cpu_call *call)
+{
+	return by_table(call, function_value);
+}
+
+int npu_cpu_function_float(const struct npu_cpu_call *call)
+{
+	const struct npu_cpu_view in = npu_cpu_input(call, 0), out = npu_cpu_output(call);
+	const float *from = in.data;
+	float *to = out.data;
+	size_t i;
+
+	for (i = 0; i < out.elements; i++)
+		to[i] = npu_activate(call->op->activation,
+				     (float)npu_function_value(call->op, (double)from[i]));
+	return 0;
+}
+
 /* ---- float32 ---- */
 
 static float real_result(const struct npu_op *op, float x)

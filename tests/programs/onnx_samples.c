@@ -49,6 +49,13 @@ static const struct sample samples[] = {
 	{ "hard_sigmoid", "HardSigmoid", "x", "y", "", 13 },
 	{ "tanh", "Tanh", "x", "y", "", 13 },
 	{ "softmax", "Softmax", "row", "y", "axis:-1", 13 },
+	{ "exp", "Exp", "x", "y", "", 13 },
+	{ "elu", "Elu", "x", "y", "", 13 },
+	{ "gelu", "Gelu", "x", "y", "approximate~tanh", 20 },
+	{ "softplus", "Softplus", "x", "y", "", 13 },
+	{ "mish", "Mish", "x", "y", "", 18 },
+	{ "celu", "Celu", "x", "y", "", 13 },
+	{ "pow", "Pow", "x,two", "y", "", 13 },
 	{ "lrn", "LRN", "x", "y", "size:3", 13 },
 	{ "reshape", "Reshape", "x,shape", "y", "", 13 },
 	{ "flatten", "Flatten", "x", "y", "", 13 },
@@ -97,6 +104,7 @@ static const struct operand operands[] = {
 	{ "v1", "1" },
 	{ "lo", "", 0, NULL, -0.5f },
 	{ "hi", "", 0, NULL, 0.5f },
+	{ "two", "", 0, NULL, 2 },
 	{ "shape", "", 0, "1,-1,9" },
 	{ "starts", "", 0, "1,2" },
 	{ "ends", "", 0, "4,-1" },
@@ -257,7 +265,7 @@ static void release(struct result *result)
 /* Whether there is nothing but inputs, and parameters that have no scale. */
 static bool can_be_quantised(const struct sample *sample)
 {
-	static const char parameters[] = ",,scales,shape,starts,ends,axes,";
+	static const char parameters[] = ",,scales,shape,starts,ends,axes,two,";
 	char *names = strdup(sample->inputs), *rest = names, *name, key[40];
 	bool good = !strchr(sample->outputs, ',') && sample->opset >= 10;
 

@@ -91,6 +91,7 @@ int ref_logistic(const struct ref_run *run);
 int ref_tanh(const struct ref_run *run);
 int ref_hard_swish(const struct ref_run *run);
 int ref_softmax(const struct ref_run *run);
+int ref_function(const struct ref_run *run);
 int ref_lrn(const struct ref_run *run);
 int ref_reshape(const struct ref_run *run);
 int ref_transpose(const struct ref_run *run);

@@ -29,6 +29,7 @@ enum {
 	OP_CONV = 3,
 	OP_DEPTHWISE = 4,
 	OP_FULLY_CONNECTED = 9,
+	OP_LRN = 13,
 	OP_LOGISTIC = 14,
 	OP_MAX_POOL = 17,
 	OP_MUL = 18,
@@ -43,6 +44,7 @@ enum {
 	OP_TRANSPOSE = 39,
 	OP_MEAN = 40,
 	OP_SUB = 41,
+	OP_EXP = 47,
 	OP_MAXIMUM = 55,
 	OP_MINIMUM = 57,
 	OP_PADV2 = 60,
@@ -50,8 +52,11 @@ enum {
 	OP_TRANSPOSE_CONV = 67,
 	OP_RESIZE_NEAREST = 97,
 	OP_LEAKY_RELU = 98,
+	OP_ABS = 101,
+	OP_ELU = 111,
 	OP_QUANTIZE = 114,
 	OP_HARD_SWISH = 117,
+	OP_GELU = 150,
 };
 
 enum {
@@ -62,6 +67,7 @@ enum {
 	OPTIONS_SOFTMAX = 9,
 	OPTIONS_CONCAT = 10,
 	OPTIONS_ADD = 11,
+	OPTIONS_LRN = 13,
 	OPTIONS_RESIZE_BILINEAR = 15,
 	OPTIONS_MUL = 21,
 	OPTIONS_REDUCER = 27,
@@ -1033,7 +1039,9 @@ static s32 make_unary(struct maker *m, s32 in)
 		const char *name;
 	} kinds[] = { { OP_RELU, "relu" },	   { OP_RELU6, "relu6" },
 		      { OP_LOGISTIC, "logistic" }, { OP_TANH, "tanh" },
-		      { OP_LEAKY_RELU, "leaky" },  { OP_HARD_SWISH, "hard_swish" } };
+		      { OP_LEAKY_RELU, "leaky" },  { OP_HARD_SWISH, "hard_swish" },
+		      { OP_ABS, "abs" },	   { OP_EXP, "exp" },
+		      { OP_ELU, "elu" },	   { OP_GELU, "gelu" } };
 	u32 kind = pick(m, 0, ARRAY_SIZE(kinds) - 1);
 	const struct tw_tensor *t = &m->tensor[in];
 	float scale = (float)(t->scale[0] * power(m, -0.3, 0.3));
@@ -1054,6 +1062,25 @@ static s32 make_unary(struct maker *m, s32 in)
 	if (kinds[kind].code == OP_LEAKY_RELU)
 		set_option(op, OPTIONS_LEAKY_RELU, 0, tw_float(0.1f));
 	say(m, " %s", kinds[kind].name);
+	return out;
+}
+
+static s32 make_lrn(struct maker *m, s32 in)
+{
+	const struct tw_tensor *t = &m->tensor[in];
+	u32 radius = pick(m, 0, 4);
+	s32 out = add_activation(m, "lrn", t->type, t->rank, t->dim,
+				 (float)(t->scale[0] * power(m, -0.5, 0.1)), pick_zero(m, t->type));
+	struct tw_op *op;
+
+	if (out < 0)
+		return -1;
+	op = add_op(m, OP_LRN, in, out);
+	set_option(op, OPTIONS_LRN, 0, radius);
+	set_option(op, OPTIONS_LRN, 1, tw_float(1 + (float)pick(m, 0, 1)));
+	set_option(op, OPTIONS_LRN, 2, tw_float((float)power(m, -4, 0)));
+	set_option(op, OPTIONS_LRN, 3, tw_float(chance(m, 50) ? 0.75f : 0.5f));
+	say(m, " lrn(%u)", 2 * radius + 1);
 	return out;
 }
 
@@ -1108,12 +1135,12 @@ static const struct {
 	u32 weight;
 	s32 (*make)(struct maker *m, s32 in);
 } makers[] = {
-	{ 24, make_conv },     { 14, make_depthwise },	   { 7, make_fully_connected },
-	{ 10, make_pool },     { 10, make_binary },	   { 3, make_pad },
-	{ 4, make_pad_conv },  { 5, make_concat },	   { 4, make_reshape },
-	{ 4, make_mean },      { 2, make_softmax },	   { 3, make_resize },
-	{ 4, make_quantize },  { 3, make_unary },	   { 2, make_slice },
-	{ 1, make_transpose }, { 1, make_transpose_conv },
+	{ 24, make_conv },    { 14, make_depthwise }, { 7, make_fully_connected },
+	{ 10, make_pool },    { 10, make_binary },    { 3, make_pad },
+	{ 4, make_pad_conv }, { 5, make_concat },     { 4, make_reshape },
+	{ 4, make_mean },     { 2, make_softmax },    { 3, make_resize },
+	{ 4, make_quantize }, { 3, make_unary },      { 2, make_slice },
+	{ 1, make_lrn },      { 1, make_transpose },  { 1, make_transpose_conv },
 };
 
 /* An operator by its weight. */

@@ -31,6 +31,7 @@ static int (*const kernels[NPU_OP_COUNT])(const struct ref_run *run) = {
 	[NPU_OP_TANH] = ref_tanh,
 	[NPU_OP_HARD_SWISH] = ref_hard_swish,
 	[NPU_OP_SOFTMAX] = ref_softmax,
+	[NPU_OP_FUNCTION] = ref_function,
 	[NPU_OP_LRN] = ref_lrn,
 	[NPU_OP_RESHAPE] = ref_reshape,
 	[NPU_OP_TRANSPOSE] = ref_transpose,

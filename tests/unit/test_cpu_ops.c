@@ -182,7 +182,10 @@ static void compare_float(struct bench *b, const void *const *input, const void 
 	}
 }
 
-/* Padding and concatenation move bytes as they are, whatever the operands' scales. */
+/*
+ * Padding and concatenation move bytes as they are, whatever the operands' scales; steep functions
+ * tell float32 from the number that a byte stands for (see test_function_float()).
+ */
 static bool has_float_form(const struct bench *b)
 {
 	const struct npu_op *op = &b->graph->op[0];
@@ -190,7 +193,8 @@ static bool has_float_form(const struct bench *b)
 
 	return (in == NPU_I8 || in == NPU_U8) && op->kind != NPU_OP_QUANTIZE &&
 	       op->kind != NPU_OP_DEQUANTIZE && op->kind != NPU_OP_PAD &&
-	       op->kind != NPU_OP_CONCAT && npu_op_input(b->graph, op, 0)->quant.count;
+	       op->kind != NPU_OP_CONCAT && op->kind != NPU_OP_FUNCTION &&
+	       npu_op_input(b->graph, op, 0)->quant.count;
 }
 
 /* Runs op 0 both ways on the same random inputs. */
@@ -757,6 +761,70 @@ static void test_arg_max(void **unused)
 	}
 }
 
+static void one_function(enum npu_function function)
+{
+	struct bench b = begin();
+	struct npu_op *op = add_op(&b, NPU_OP_FUNCTION, 1);
+	const u32 dim[2] = { 1 + random_below(9), 1 + random_below(40) };
+	float scale = random_scale();
+
+	op->function = function;
+	op->alpha = (float)(1 + random_below(8)) / 4;
+	op->beta = (float)random_below(8) / 4;
+	op->gamma = (float)random_below(9) / 4 - 1;
+	op->activation = random_activation();
+	op->input[0] = add_tensor(&b, b.dtype, 2, dim, random_scale() / 50, random_zero(b.dtype));
+	op->output[0] = add_tensor(&b, b.dtype, 2, dim, scale, random_zero(b.dtype));
+	compare(&b);
+	end(&b);
+}
+
+/* Where there is no value, both say so. */
+static void test_function_float(void **unused)
+{
+	u32 i, j;
+
+	for (i = 0; i < NPU_FN_COUNT; i++) {
+		struct bench b = begin();
+		struct npu_op *op = add_op(&b, NPU_OP_FUNCTION, 1);
+		const u32 dim[1] = { 201 };
+		struct npu_reference *reference;
+		struct npu_diag diag = { "" };
+		float in[201], result[201], *want;
+		const void *input[1] = { in };
+		void *output = result;
+		const struct npu_cpu_call call = { b.graph, op, input, &output };
+
+		op->function = (enum npu_function)i;
+		op->alpha = 0.75f;
+		op->beta = 0.25f;
+		op->gamma = i % 2 ? 1.5f : 0.5f;
+		op->input[0] = add_tensor(&b, NPU_F32, 1, dim, 0, 0);
+		op->output[0] = add_tensor(&b, NPU_F32, 1, dim, 0, 0);
+		assert_int_equal(npu_reference_new(b.graph, &reference, &diag), 0);
+		for (j = 0; j < 201; j++)
+			in[j] = ((float)j - 100) * (j % 10 ? 0.07f : 0.5f);
+		memcpy(npu_reference_tensor(reference, op->input[0]), in, sizeof(in));
+		assert_int_equal(npu_cpu_execute(&call), 0);
+		assert_int_equal(npu_reference_run_op(reference, 0, NULL, &diag), 0);
+		want = npu_reference_tensor(reference, op->output[0]);
+		for (j = 0; j < 201; j++)
+			if (isfinite(want[j]) || isfinite(result[j]))
+				assert_float_equal(result[j], want[j],
+						   1e-6f * fmaxf(1, fabsf(want[j])));
+		npu_reference_free(reference);
+		end(&b);
+	}
+}
+
+static void test_function(void **unused)
+{
+	u32 i;
+
+	for (i = 0; i < 20 * NPU_FN_COUNT; i++)
+		one_function((enum npu_function)(i % NPU_FN_COUNT));
+}
+
 static void test_lrn(void **unused)
 {
 	u32 i;
@@ -889,6 +957,8 @@ int main(void)
 		cmocka_unit_test(test_resize),
 		cmocka_unit_test(test_reduce),
 		cmocka_unit_test(test_arg_max),
+		cmocka_unit_test(test_function),
+		cmocka_unit_test(test_function_float),
 		cmocka_unit_test(test_lrn),
 		cmocka_unit_test(test_lrn_values),
 		cmocka_unit_test(test_quantize),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Construction, printers and, above all, the verifier: each invariant is broken once. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -492,6 +493,26 @@ static void test_lrn(void **state)
 	expect_bad(graph, "alpha -1");
 }
 
+static void test_function(void **state)
+{
+	const u32 dim[] = { 1, 4, 6, 2 };
+	struct npu_graph *graph;
+	u32 i;
+
+	for (i = 0; i < NPU_FN_COUNT; i++) {
+		assert_non_null(npu_function_names[i]);
+		graph = new_single(NPU_OP_FUNCTION, 4, dim);
+		graph->op[0].function = (enum npu_function)i;
+		expect_good(graph);
+	}
+	graph = new_single(NPU_OP_FUNCTION, 4, dim);
+	graph->op[0].function = NPU_FN_COUNT;
+	expect_bad(graph, "function 31");
+	graph = new_single(NPU_OP_FUNCTION, 4, dim);
+	graph->op[0].gamma = NAN;
+	expect_bad(graph, "parameters 0, 0, nan");
+}
+
 static char *dump(const struct npu_graph *graph, enum npu_dump_format format)
 {
 	char *text = NULL;
@@ -553,6 +574,7 @@ int main(void)
 		cmocka_unit_test(test_pad),
 		cmocka_unit_test(test_reduce),
 		cmocka_unit_test(test_softmax_scale),
+		cmocka_unit_test(test_function),
 		cmocka_unit_test(test_lrn),
 		cmocka_unit_test(test_dump),
 	};
