@@ -18,6 +18,8 @@ PREFIX ?= /usr/local
 LIBDIR ?= $(PREFIX)/lib
 MANDIR ?= $(PREFIX)/share/man
 KDIR ?= /lib/modules/$(shell uname -r)/build
+# Where the ICD loader looks; in a prefix of one's own, OCL_ICD_VENDORS has to name it.
+VENDORDIR ?= $(if $(filter /usr /usr/local,$(PREFIX)),,$(PREFIX))/etc/OpenCL/vendors
 UDEVDIR ?= /usr/lib/udev/rules.d
 FUZZ_SECONDS ?= 60
 FUZZ_RUNS ?= -1
@@ -55,7 +57,7 @@ endif
 sanitize := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer)
 
 all_cflags = -std=gnu11 -D_GNU_SOURCE -DNPU_VERSION='"$(VERSION)"' -MMD -MP -fPIC -fvisibility=hidden -pthread \
-             $(warnings) $(sanitize) -I$(O)/gen -Iuapi -Idriver/hw -Icompiler -Ilibnpu -Itools/npusim -Itests/reference \
+             $(warnings) $(sanitize) -I$(O)/gen -Iuapi -Idriver/hw -Icompiler -Ilibnpu -Ilibnpu/opencl -Itools/npusim -Itests/reference \
              $(deps_cflags) $(CFLAGS)
 all_ldflags = -pthread $(sanitize) $(LDFLAGS)
 
@@ -78,7 +80,7 @@ opencl_src := $(wildcard libnpu/opencl/*.c)
 reference_src := $(wildcard tests/reference/*.c)
 demo_src := $(wildcard tools/demo/*.c)
 tool_common_src := $(wildcard tools/common/*.c)
-all_src := $(wildcard $(foreach room,uapi driver compiler libnpu tools tests,$(room)/*.[ch] $(room)/*/*.[ch]) tests/vm/guest/*.[ch])
+all_src := $(wildcard $(foreach room,uapi driver compiler libnpu tools tests,$(room)/*.[ch] $(room)/*/*.[ch]) tests/vm/guest/*.[ch] tools/examples/opencl/*.[ch])
 
 hw_lib := $(O)/obj/libnvdla-hw.a
 npusim_lib := $(O)/obj/libnpusim.a
@@ -96,7 +98,9 @@ tool_bins := $(call program_of,tools,bin,npu*)
 npusim_bin := $(if $(wildcard tools/npusim/main.c),$(O)/bin/npusim)
 bins := $(tool_bins) $(npusim_bin)
 examples := $(call program_of,tools/examples,examples,*)
+opencl_examples := $(call program_of,tools/examples/opencl,examples/opencl,*)
 unit_bins := $(call program_of,tests/unit,tests/unit,test_*)
+opencl_bins := $(call program_of,tests/opencl,tests/opencl,test_*)
 program_bins := $(call program_of,tests/programs,tests/programs,*)
 bench_bins := $(call program_of,tests/bench,tests/bench,*)
 guest_programs := $(shell grep -lE '^int main' tests/vm/guest/*.c)
@@ -104,8 +108,8 @@ guest_bins := $(guest_programs:%.c=$(O)/%)
 guest_objs := $(filter-out $(call objs,$(guest_programs)),$(call objs,$(wildcard tests/vm/guest/*.c)))
 fuzz_bins := $(call program_of,tests/fuzz,tests/fuzz,fuzz_*)
 
-all: $(bins) $(libnpu_static) $(libnpu_shared) $(opencl_shared) $(opencl_vendor) $(examples)
-tests: $(unit_bins) $(program_bins)
+all: $(bins) $(libnpu_static) $(libnpu_shared) $(opencl_shared) $(opencl_vendor) $(examples) $(opencl_examples)
+tests: $(unit_bins) $(program_bins) $(opencl_bins)
 benches: $(bench_bins)
 fuzzers: $(fuzz_bins)
 guests: $(guest_bins)
@@ -186,6 +190,14 @@ $(tool_bins): $(O)/bin/%: $(O)/obj/tools/%.o $(tool_common_lib) $(internal_lib)
 	$(call link,$(deps_libs))
 $(examples): $(O)/examples/%: $(O)/obj/tools/examples/%.o $(demo_lib) $(libnpu_static)
 	$(call link,$(deps_libs))
+# OpenCL programs like any other: the loader is all that they are linked with.
+$(opencl_examples): $(O)/examples/opencl/%: $(O)/obj/tools/examples/opencl/%.o $(demo_lib)
+	$(call link,$(deps_libs) $(opencl_libs))
+$(opencl_bins): $(O)/%: $(O)/obj/%.o $(reference_lib) $(internal_lib) $(opencl_vendor)
+	$(call link,$(deps_libs) $(opencl_libs) -lcmocka)
+$(O)/tests/bench/bench_opencl: private deps_libs += $(opencl_libs)
+$(O)/tests/bench/bench_opencl: $(opencl_vendor)
+$(O)/tests/fuzz/fuzz_opencl: $(call objs,$(opencl_src))
 $(unit_bins): $(O)/tests/unit/%: $(O)/obj/tests/unit/%.o $(serve_lib) $(reference_lib) $(tool_common_lib) $(internal_lib)
 	$(call link,$(deps_libs) -lcmocka)
 $(program_bins) $(bench_bins): $(O)/%: $(O)/obj/%.o $(reference_lib) $(demo_lib) $(internal_lib)
@@ -207,7 +219,7 @@ check: all tests
 	$(Q)O=$(O) CC='$(CC)' SANITIZE='$(SANITIZE)' sh tests/run
 
 bench: all benches
-	$(Q)set -e; for bench in $(sort $(bench_bins)); do echo "== $${bench##*/}"; $$bench; done
+	$(Q)set -e; export OCL_ICD_VENDORS=$(abspath $(dir $(opencl_vendor))); for bench in $(sort $(bench_bins)); do echo "== $${bench##*/}"; $$bench; done
 
 # In a virtual machine with the modelled NPU; the first time it gets and makes what that needs.
 check-vm check-vm-debug check-vm-long: all tests guests
@@ -221,22 +233,29 @@ fuzz:
 
 man_pages := $(wildcard Documentation/man/*.[1-8])
 man_place = $(DESTDIR)$(MANDIR)/man$(subst .,,$(suffix $(1)))
+define fill_in
+	sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@VENDORDIR@|$(VENDORDIR)|; s|@VERSION@|$(VERSION)|' $(1) \
+		> $(DESTDIR)$(LIBDIR)/pkgconfig/$(2)
+	chmod 644 $(DESTDIR)$(LIBDIR)/pkgconfig/$(2)
+endef
 install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(LIBDIR)/pkgconfig
 	install -m 755 $(bins) $(DESTDIR)$(PREFIX)/bin/
-	install -m 644 libnpu/npu.h $(DESTDIR)$(PREFIX)/include/
+	install -m 644 libnpu/npu.h libnpu/opencl/cl_npu.h $(DESTDIR)$(PREFIX)/include/
 	install -m 644 $(libnpu_static) $(DESTDIR)$(LIBDIR)/
-	install -m 755 $(libnpu_shared) $(DESTDIR)$(LIBDIR)/
+	install -m 755 $(libnpu_shared) $(opencl_shared) $(DESTDIR)$(LIBDIR)/
+	install -d $(DESTDIR)$(VENDORDIR)
+	echo '$(LIBDIR)/$(notdir $(opencl_shared))' > $(DESTDIR)$(VENDORDIR)/npu.icd
 	ln -sf $(notdir $(libnpu_shared)) $(DESTDIR)$(LIBDIR)/libnpu.so.0
 	ln -sf libnpu.so.0 $(DESTDIR)$(LIBDIR)/libnpu.so
-	sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@VERSION@|$(VERSION)|' libnpu/npu.pc.in \
-		> $(DESTDIR)$(LIBDIR)/pkgconfig/npu.pc
-	chmod 644 $(DESTDIR)$(LIBDIR)/pkgconfig/npu.pc
+	$(call fill_in,libnpu/npu.pc.in,npu.pc)
+	$(call fill_in,libnpu/opencl/npu-opencl.pc.in,npu-opencl.pc)
 	$(foreach page,$(man_pages),install -D -m 644 $(page) $(call man_place,$(page))/$(notdir $(page)) &&) true
 
 uninstall:
-	rm -f $(addprefix $(DESTDIR)$(PREFIX)/bin/,$(notdir $(bins))) $(DESTDIR)$(PREFIX)/include/npu.h \
-		$(addprefix $(DESTDIR)$(LIBDIR)/,libnpu.a $(notdir $(libnpu_shared)) libnpu.so.0 libnpu.so pkgconfig/npu.pc) \
+	rm -f $(addprefix $(DESTDIR)$(PREFIX)/bin/,$(notdir $(bins))) $(addprefix $(DESTDIR)$(PREFIX)/include/,npu.h cl_npu.h) \
+		$(DESTDIR)$(VENDORDIR)/npu.icd \
+		$(addprefix $(DESTDIR)$(LIBDIR)/,libnpu.a $(notdir $(libnpu_shared)) libnpu.so.0 libnpu.so $(notdir $(opencl_shared)) pkgconfig/npu.pc pkgconfig/npu-opencl.pc) \
 		$(foreach page,$(man_pages),$(call man_place,$(page))/$(notdir $(page)))
 
 deps:

@@ -446,37 +446,20 @@ static bool read_options(const char *options, uint32_t *max_banks)
 	return good;
 }
 
-static char *success_log(const struct ocl_build *build)
-{
-	struct npu_model_info info = { .size = sizeof(info) };
-	char *log;
-
-	if (npu_model_info(build->model, &info) ||
-	    asprintf(&log,
-		     "%s: %u layers, %u tasks in %u chains, %u steps of the CPU, %u banks of %u, "
-		     "%llu bytes of DRAM traffic",
-		     build->device->name, info.layers, info.npu_tasks, info.chains, info.cpu_steps,
-		     info.used_banks, info.plan_banks, (unsigned long long)info.dram_bytes) < 0)
-		return NULL;
-	return log;
-}
-
 static void build_one(cl_program program, struct ocl_build *build, const char *options,
 		      uint32_t max_banks)
 {
 	const char *problem = NULL;
 
-	/* A compiled file is loaded since it was given; with another limit it is loaded again. */
-	if (build->model && !build->log && !max_banks)
-		;
-	else
+	/* A compiled file is loaded since it was given; with a limit, or the next time, it is loaded again. */
+	if (build->status != CL_BUILD_NONE || max_banks)
 		forget_build(build);
 	build->options = strdup(options);
 	if (!build->model && load_model(build, max_banks))
 		problem = npu_error();
 	if (!problem)
 		problem = add_entry(program, build->model);
-	build->log = problem ? strdup(problem) : success_log(build);
+	build->log = problem ? strdup(problem) : NULL;
 	build->status = problem ? CL_BUILD_ERROR : CL_BUILD_SUCCESS;
 	build->binary_type = problem ? CL_PROGRAM_BINARY_TYPE_NONE
 				     : CL_PROGRAM_BINARY_TYPE_EXECUTABLE;

@@ -74,6 +74,18 @@ static cl_event take_ready(cl_command_queue queue)
 	return event;
 }
 
+/* A hint: where the driver does not allow the priority, the queue has the usual one. */
+static enum npu_priority priority_of(cl_command_queue queue)
+{
+	switch (queue->priority) {
+	case CL_QUEUE_PRIORITY_HIGH_KHR:
+		return NPU_PRIORITY_HIGH;
+	case CL_QUEUE_PRIORITY_LOW_KHR:
+		return NPU_PRIORITY_LOW;
+	}
+	return NPU_PRIORITY_NORMAL;
+}
+
 static void *worker(void *data)
 {
 	cl_command_queue queue = data;
@@ -81,6 +93,7 @@ static void *worker(void *data)
 	struct ocl_callback *due;
 	cl_event event;
 
+	npu_set_thread_priority(priority_of(queue));
 	pthread_mutex_lock(lock);
 	for (;;) {
 		event = take_ready(queue);

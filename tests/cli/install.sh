@@ -7,14 +7,21 @@
 # DESTDIR, as packagers use it; the flags keep this build's objects.
 exits 0 'make install with DESTDIR' make O="$O" SANITIZE="${SANITIZE:-}" CC="${CC:-cc}" \
 	DESTDIR="$tmp/root" PREFIX=/opt/npu install
-for file in bin/npuc bin/npu-run bin/npu-info bin/npu-top bin/npusim include/npu.h lib/libnpu.a lib/libnpu.so lib/libnpu.so.0 \
+for file in bin/npuc bin/npu-run bin/npu-info bin/npu-top bin/npusim include/npu.h include/cl_npu.h lib/libnpu-opencl.so \
+	etc/OpenCL/vendors/npu.icd lib/pkgconfig/npu-opencl.pc lib/libnpu.a lib/libnpu.so lib/libnpu.so.0 \
 	lib/pkgconfig/npu.pc share/man/man1/npuc.1 share/man/man1/npu-run.1 share/man/man4/nvdla.4 bin/npu-budget \
 	share/man/man8/npu-budget.8; do
 	[ -e "$tmp/root/opt/npu/$file" ]
 	result $? "$file is installed"
 done
-! grep -q '@' "$tmp/root/opt/npu/lib/pkgconfig/npu.pc"
-result $? 'npu.pc is filled in'
+! grep -q '@' "$tmp/root/opt/npu/lib/pkgconfig/npu.pc" "$tmp/root/opt/npu/lib/pkgconfig/npu-opencl.pc"
+result $? 'npu.pc and npu-opencl.pc are filled in'
+[ "$(cat "$tmp/root/opt/npu/etc/OpenCL/vendors/npu.icd")" = /opt/npu/lib/libnpu-opencl.so ]
+result $? 'the vendor file names the driver where it is installed'
+exits 0 'symbols of the OpenCL driver' nm -D --defined-only "$tmp/root/opt/npu/lib/libnpu-opencl.so"
+[ "$(awk 'NF == 3 && $2 == "T" { print $3 }' "$tmp/out" | sed 's/@.*//' | sort | tr '\n' ' ')" = \
+	'clGetExtensionFunctionAddress clGetPlatformInfo clIcdGetPlatformIDsKHR ' ]
+result $? 'it shows what the loader looks for by name and nothing else'
 
 exits 0 'symbols of the shared library' nm -D --defined-only "$tmp/root/opt/npu/lib/libnpu.so"
 ! awk '{ print $3 }' "$tmp/out" | grep -qvE '^(npu_[a-z_]*@@NPU_0|NPU_0)'
