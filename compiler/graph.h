@@ -252,14 +252,25 @@ enum npu_dump_format { NPU_DUMP_TEXT, NPU_DUMP_DOT };
 void npu_graph_dump(const struct npu_graph *graph, enum npu_dump_format format, FILE *out);
 
 /**
+ * struct npu_import_options - what a model's file leaves open; all zero: nothing is given
+ * @input_shapes: "[NAME:]1x3x48x192", several separated by commas: dimensions of inputs in the
+ *	file's order, needed where the file does not state them.  Without NAME: of the one input
+ */
+struct npu_import_options {
+	const char *input_shapes;
+};
+
+/**
  * npu_import_tflite() - reads a TensorFlow Lite file into a graph
  * @data, @bytes: the file's contents, which must outlive the graph
  * @file: its name, for messages
+ * @options: NULL: none
  * @graph: receives the graph; free with npu_graph_free()
  *
  * Return: 0, -EINVAL for a damaged file, -ENOTSUP for what is not supported, -ENOMEM.
  */
-int npu_import_tflite(const void *data, size_t bytes, const char *file, struct npu_graph **graph,
+int npu_import_tflite(const void *data, size_t bytes, const char *file,
+		      const struct npu_import_options *options, struct npu_graph **graph,
 		      struct npu_diag *diag);
 
 /**
@@ -279,13 +290,15 @@ bool npu_tflite_operator(u32 i, struct npu_framework_operator *op);
  * npu_import_onnx() - reads an ONNX model into a graph
  * @data, @bytes: the file's contents; they may go away afterwards
  * @file: its name, for messages; external data is looked for below its folder
+ * @options: NULL: none
  * @graph: receives the graph; free with npu_graph_free()
  *
  * Inputs and outputs keep ONNX's order of dimensions.
  *
  * Return: 0, -EINVAL for a damaged file, -ENOTSUP for what is not supported, -ENOMEM.
  */
-int npu_import_onnx(const void *data, size_t bytes, const char *file, struct npu_graph **graph,
+int npu_import_onnx(const void *data, size_t bytes, const char *file,
+		    const struct npu_import_options *options, struct npu_graph **graph,
 		    struct npu_diag *diag);
 
 /* The @i'th operator that it reads; false behind the last. */

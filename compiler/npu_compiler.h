@@ -57,25 +57,29 @@ struct npu_budget npu_budget_full(const struct nvdla_config *config);
 
 /**
  * npu_program_load() - a model file (.tflite, layer list .tsv) or a compiled file (.npu)
+ * @options: of a model; NULL: none
  * @config: target; NULL only for a compiled file, which knows its own
  *
  * Return: 0 or a negative errno with the message in @diag (file, layer, limit).
  */
-int npu_program_load(const char *path, const struct nvdla_config *config,
-		     const struct npu_budget *budget, struct npu_program **program,
-		     struct npu_diag *diag);
+int npu_program_load(const char *path, const struct npu_import_options *options,
+		     const struct nvdla_config *config, const struct npu_budget *budget,
+		     struct npu_program **program, struct npu_diag *diag);
 
 /**
  * npu_import() - a model of a framework as a graph
  * @data, @bytes: the file's contents, by which its format is known; they must outlive the graph
+ * @options: NULL: none
  *
  * Return: 0, -EINVAL, -ENOTSUP, -ENOMEM.
  */
-int npu_import(const void *data, size_t bytes, const char *name, struct npu_graph **graph,
+int npu_import(const void *data, size_t bytes, const char *name,
+	       const struct npu_import_options *options, struct npu_graph **graph,
 	       struct npu_diag *diag);
 
 /* The same from memory, e.g. for fuzzers; @data must outlive the program. */
 int npu_program_load_memory(const void *data, size_t bytes, const char *name,
+			    const struct npu_import_options *options,
 			    const struct nvdla_config *config, const struct npu_budget *budget,
 			    struct npu_program **program, struct npu_diag *diag);
 
@@ -90,6 +94,7 @@ enum npu_contents npu_program_contents(const void *data, size_t bytes);
 
 /* npu_program_load_memory() of a copy of @data, which the program owns. */
 int npu_program_load_copy(const void *data, size_t bytes, const char *name,
+			  const struct npu_import_options *options,
 			  const struct nvdla_config *config, const struct npu_budget *budget,
 			  struct npu_program **program, struct npu_diag *diag);
 

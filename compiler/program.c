@@ -109,13 +109,14 @@ static const struct npu_framework *framework_of(const void *data, size_t bytes)
 	return NULL;
 }
 
-int npu_import(const void *data, size_t bytes, const char *name, struct npu_graph **graph,
+int npu_import(const void *data, size_t bytes, const char *name,
+	       const struct npu_import_options *options, struct npu_graph **graph,
 	       struct npu_diag *diag)
 {
 	const struct npu_framework *framework = framework_of(data, bytes);
 
 	if (framework)
-		return framework->import(data, bytes, name, graph, diag);
+		return framework->import(data, bytes, name, options, graph, diag);
 	return npu_diag_set(
 		diag, -EINVAL,
 		"%s: neither a TensorFlow Lite or ONNX model nor a compiled file nor a layer list",
@@ -141,18 +142,19 @@ static int compile_graph(struct npu_graph *graph, const struct nvdla_config *con
 }
 
 static int compile_model(const void *data, size_t bytes, const char *name,
+			 const struct npu_import_options *options,
 			 const struct nvdla_config *config, struct npu_net **net,
 			 struct npu_diag *diag)
 {
 	struct npu_graph *graph;
-	int error = npu_import(data, bytes, name, &graph, diag);
+	int error = npu_import(data, bytes, name, options, &graph, diag);
 
 	return error ? error : compile_graph(graph, config, net, diag);
 }
 
 static int make_net(const void *data, size_t bytes, const char *name,
-		    const struct nvdla_config *config, struct npu_net **net,
-		    struct npu_budget *budget, struct npu_diag *diag)
+		    const struct npu_import_options *options, const struct nvdla_config *config,
+		    struct npu_net **net, struct npu_budget *budget, struct npu_diag *diag)
 {
 	if (npu_file_is_compiled(data, bytes))
 		return npu_file_decode(data, bytes, name, config, net, budget, diag);
@@ -164,10 +166,11 @@ static int make_net(const void *data, size_t bytes, const char *name,
 	*budget = npu_budget_full(config);
 	if (is_layer_list(data, bytes))
 		return npu_net_from_tsv(data, bytes, name, config, net, diag);
-	return compile_model(data, bytes, name, config, net, diag);
+	return compile_model(data, bytes, name, options, config, net, diag);
 }
 
 int npu_program_load_memory(const void *data, size_t bytes, const char *name,
+			    const struct npu_import_options *options,
 			    const struct nvdla_config *config, const struct npu_budget *budget,
 			    struct npu_program **result, struct npu_diag *diag)
 {
@@ -178,7 +181,7 @@ int npu_program_load_memory(const void *data, size_t bytes, const char *name,
 
 	if (!program)
 		return npu_diag_set(diag, -ENOMEM, "%s: out of memory", name);
-	error = make_net(data, bytes, name, config, &program->net, &own, diag);
+	error = make_net(data, bytes, name, options, config, &program->net, &own, diag);
 	if (!error) {
 		program->compile_ns = now_ns() - start;
 		error = npu_program_replan(program, budget ? budget : &own, diag);
@@ -217,10 +220,12 @@ static int map_file(const char *path, void **data, size_t *bytes, struct npu_dia
 
 /* The program owns the mapping; on an error it is unmapped here. */
 static int load_mapping(void *data, size_t bytes, const char *name,
-			const struct nvdla_config *config, const struct npu_budget *budget,
-			struct npu_program **program, struct npu_diag *diag)
+			const struct npu_import_options *options, const struct nvdla_config *config,
+			const struct npu_budget *budget, struct npu_program **program,
+			struct npu_diag *diag)
 {
-	int error = npu_program_load_memory(data, bytes, name, config, budget, program, diag);
+	int error =
+		npu_program_load_memory(data, bytes, name, options, config, budget, program, diag);
 
 	if (error) {
 		munmap(data, bytes);
@@ -231,18 +236,20 @@ static int load_mapping(void *data, size_t bytes, const char *name,
 	return 0;
 }
 
-int npu_program_load(const char *path, const struct nvdla_config *config,
-		     const struct npu_budget *budget, struct npu_program **program,
-		     struct npu_diag *diag)
+int npu_program_load(const char *path, const struct npu_import_options *options,
+		     const struct nvdla_config *config, const struct npu_budget *budget,
+		     struct npu_program **program, struct npu_diag *diag)
 {
 	size_t bytes = 0;
 	void *data = NULL;
 	int error = map_file(path, &data, &bytes, diag);
 
-	return error ? error : load_mapping(data, bytes, path, config, budget, program, diag);
+	return error ? error
+		     : load_mapping(data, bytes, path, options, config, budget, program, diag);
 }
 
 int npu_program_load_copy(const void *data, size_t bytes, const char *name,
+			  const struct npu_import_options *options,
 			  const struct nvdla_config *config, const struct npu_budget *budget,
 			  struct npu_program **program, struct npu_diag *diag)
 {
@@ -254,7 +261,7 @@ int npu_program_load_copy(const void *data, size_t bytes, const char *name,
 	if (copy == MAP_FAILED)
 		return npu_diag_set(diag, -ENOMEM, "%s: out of memory", name);
 	memcpy(copy, data, bytes);
-	return load_mapping(copy, bytes, name, config, budget, program, diag);
+	return load_mapping(copy, bytes, name, options, config, budget, program, diag);
 }
 
 int npu_program_compile(struct npu_graph *graph, const struct nvdla_config *config,

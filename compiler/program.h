@@ -15,7 +15,8 @@
 struct npu_framework {
 	const char *name;
 	bool (*is)(const void *data, size_t bytes);
-	int (*import)(const void *data, size_t bytes, const char *file, struct npu_graph **graph,
+	int (*import)(const void *data, size_t bytes, const char *file,
+		      const struct npu_import_options *options, struct npu_graph **graph,
 		      struct npu_diag *diag);
 	bool (*list)(u32 i, struct npu_framework_operator *op);
 };

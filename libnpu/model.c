@@ -318,6 +318,7 @@ struct source {
 	const void *data; /* contents, or NULL */
 	size_t bytes;
 	const struct npu_operator *op; /* or NULL */
+	struct npu_import_options import;
 };
 
 static int compile_operator(struct npu_model *model, const struct source *source,
@@ -341,9 +342,11 @@ static int make_program(struct npu_model *model, const struct source *source, st
 	if (source->op)
 		return compile_operator(model, source, diag);
 	if (source->data)
-		return npu_program_load_copy(source->data, source->bytes, source->name, config,
-					     &model->planned_for, &model->program, diag);
-	return npu_program_load(source->name, config, &model->planned_for, &model->program, diag);
+		return npu_program_load_copy(source->data, source->bytes, source->name,
+					     &source->import, config, &model->planned_for,
+					     &model->program, diag);
+	return npu_program_load(source->name, &source->import, config, &model->planned_for,
+				&model->program, diag);
 }
 
 static int load_program(struct npu_model *model, const struct source *source)
@@ -375,7 +378,8 @@ static char *base_name(const char *path)
 	return strndup(base, dot && dot != base ? (size_t)(dot - base) : strlen(base));
 }
 
-static int set_options(struct npu_model *model, const struct npu_model_options *options)
+static int set_options(struct npu_model *model, struct source *source,
+		       const struct npu_model_options *options)
 {
 	struct npu_model_options own = { 0 };
 	const char *dir;
@@ -383,6 +387,7 @@ static int set_options(struct npu_model *model, const struct npu_model_options *
 	if (options && options->size)
 		memcpy(&own, options, min(options->size, sizeof(own)));
 	model->max_banks = own.max_banks;
+	source->import.input_shapes = own.input_shapes;
 	dir = own.record_dir ? own.record_dir : getenv("NPU_RECORD");
 	if (!dir || !*dir)
 		return 0;
@@ -392,7 +397,7 @@ static int set_options(struct npu_model *model, const struct npu_model_options *
 	return model->record_dir ? 0 : npu_fail(-ENOMEM, "out of memory");
 }
 
-static int init_model(struct npu_model *model, const struct source *source,
+static int init_model(struct npu_model *model, struct source *source,
 		      const struct npu_model_options *options)
 {
 	int err;
@@ -400,7 +405,7 @@ static int init_model(struct npu_model *model, const struct source *source,
 	model->name = base_name(source->name);
 	if (!model->name)
 		return npu_fail(-ENOMEM, "out of memory");
-	err = set_options(model, options);
+	err = set_options(model, source, options);
 	if (!err)
 		err = load_program(model, source);
 	if (err || !model->device->region_bytes)
@@ -410,7 +415,7 @@ static int init_model(struct npu_model *model, const struct source *source,
 	return plan_pieces(model, &model->planned_for);
 }
 
-static int new_model(struct npu_device *device, const struct source *source,
+static int new_model(struct npu_device *device, struct source *source,
 		     const struct npu_model_options *options, struct npu_model **out)
 {
 	struct npu_model *model = calloc(1, sizeof(*model));
@@ -436,7 +441,7 @@ static int new_model(struct npu_device *device, const struct source *source,
 int npu_model_load(struct npu_device *device, const char *path,
 		   const struct npu_model_options *options, struct npu_model **model)
 {
-	const struct source source = { .name = path };
+	struct source source = { .name = path };
 
 	if (!device || !path || !model)
 		return npu_fail(-EINVAL, "npu_model_load: device, path and model are needed");
@@ -447,7 +452,7 @@ int npu_model_load_memory(struct npu_device *device, const void *data, size_t by
 			  const char *name, const struct npu_model_options *options,
 			  struct npu_model **model)
 {
-	const struct source source = { .name = name, .data = data, .bytes = bytes };
+	struct source source = { .name = name, .data = data, .bytes = bytes };
 
 	if (!device || !data || !name || !model)
 		return npu_fail(-EINVAL,
@@ -459,7 +464,7 @@ int npu_model_of_operator(struct npu_device *device, const struct npu_operator *
 			  const char *name, const struct npu_model_options *options,
 			  struct npu_model **model)
 {
-	const struct source source = { .name = name, .op = op };
+	struct source source = { .name = name, .op = op };
 
 	if (!device || !op || !name || !model)
 		return npu_fail(-EINVAL,

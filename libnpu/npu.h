@@ -214,11 +214,14 @@ NPU_API int npu_set_thread_priority(enum npu_priority priority);
  * @max_banks: plan for at most so many banks even if more are available; 0: all that are available
  * @record_dir: record each run as a script with memory images under this directory; NULL: what the
  *	environment variable NPU_RECORD names, else none.  Simulated NPUs only
+ * @input_shapes: "[NAME:]1x3x48x192", several separated by commas: shapes of inputs that the model's
+ *	file leaves open; NULL: none
  */
 struct npu_model_options {
 	size_t size;
 	uint32_t max_banks;
 	const char *record_dir;
+	const char *input_shapes;
 };
 
 /**

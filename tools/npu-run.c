@@ -46,6 +46,8 @@ static const char help[] =
 	"  --stats          print what a run took\n"
 	"  --json           print as JSON\n"
 	"  --values         all elements of each output too, in JSON\n"
+	"  --input-shape [NAME:]DxD..  shape of an input that the model leaves open; several\n"
+	"                   separated by commas\n"
 	"  --record DIR     store each run as a script with memory images that npusim replays\n"
 	"  --help           print this\n"
 	"  --version        print the version\n"
@@ -68,6 +70,7 @@ struct options {
 	const char *device;
 	const char *labels;
 	const char *record;
+	const char *input_shapes;
 	uint32_t top;
 	uint32_t repeat;
 	struct tool_input_options read;
@@ -629,6 +632,7 @@ static int open_model(struct run *run)
 	struct npu_model_options model_options = {
 		.size = sizeof(model_options),
 		.record_dir = run->options->record,
+		.input_shapes = run->options->input_shapes,
 	};
 
 	if (npu_open(run->options->device, &run->device))
@@ -693,6 +697,7 @@ enum {
 	OPT_STATS,
 	OPT_JSON,
 	OPT_RECORD,
+	OPT_INPUT_SHAPE,
 	OPT_HELP,
 	OPT_VERSION
 };
@@ -715,6 +720,7 @@ static const struct option known[] = {
 	{ "stats", no_argument, NULL, OPT_STATS },
 	{ "json", no_argument, NULL, OPT_JSON },
 	{ "record", required_argument, NULL, OPT_RECORD },
+	{ "input-shape", required_argument, NULL, OPT_INPUT_SHAPE },
 	{ "help", no_argument, NULL, OPT_HELP },
 	{ "version", no_argument, NULL, OPT_VERSION },
 	{ NULL, 0, NULL, 0 },
@@ -788,6 +794,9 @@ static int set_option(struct options *options, int c, const char *value)
 		return TOOL_OK;
 	case OPT_RECORD:
 		options->record = value;
+		return TOOL_OK;
+	case OPT_INPUT_SHAPE:
+		options->input_shapes = value;
 		return TOOL_OK;
 	default:
 		return tool_usage(NAME, "wrong options");

@@ -31,6 +31,8 @@ static const char help[] =
 	"      --cbuf-banks N        plan for N banks of the convolution buffer (default: all)\n"
 	"      --sram BYTES          on-chip memory behind the second memory interface: kept in\n"
 	"                            the budget, tensors stay in DRAM\n"
+	"      --input-shape [NAME:]DxD..  shape of an input that the file leaves open; several\n"
+	"                            separated by commas\n"
 	"      --plan-only           write no program\n"
 	"\n"
 	"      --calibrate SOURCE    quantise a float model: SOURCE is a folder of typical inputs "
@@ -82,6 +84,7 @@ struct options {
 	const char *report;
 	const char *sweep;
 	const char *why;
+	struct npu_import_options import;
 	struct tool_calibration calibration;
 	char *noise_table; /* what --noise and --report show of a calibration */
 	bool dump[DUMP_COUNT];
@@ -93,6 +96,7 @@ enum {
 	OPT_CONFIG = 256,
 	OPT_BANKS,
 	OPT_SRAM,
+	OPT_INPUT_SHAPE,
 	OPT_PLAN_ONLY,
 	OPT_REPORT,
 	OPT_SWEEP,
@@ -120,6 +124,7 @@ static const struct option long_options[] = {
 	{ "config", required_argument, NULL, OPT_CONFIG },
 	{ "cbuf-banks", required_argument, NULL, OPT_BANKS },
 	{ "sram", required_argument, NULL, OPT_SRAM },
+	{ "input-shape", required_argument, NULL, OPT_INPUT_SHAPE },
 	{ "plan-only", no_argument, NULL, OPT_PLAN_ONLY },
 	{ "report", required_argument, NULL, OPT_REPORT },
 	{ "sweep", required_argument, NULL, OPT_SWEEP },
@@ -167,6 +172,8 @@ static const char **plain_option(struct options *o, int option)
 		return &o->banks_text;
 	case OPT_SRAM:
 		return &o->sram_text;
+	case OPT_INPUT_SHAPE:
+		return &o->import.input_shapes;
 	case OPT_REPORT:
 		return &o->report;
 	case OPT_SWEEP:
@@ -305,7 +312,7 @@ static int load_compiled(const struct options *o, struct npu_program **program)
 	struct npu_budget budget;
 	int status;
 
-	if (npu_program_load(o->model, NULL, NULL, program, &diag))
+	if (npu_program_load(o->model, NULL, NULL, NULL, program, &diag))
 		return -1;
 	budget = (*program)->plan->budget;
 	status = set_budget(o, (*program)->net->config, &budget);
@@ -326,7 +333,7 @@ static int calibrate(struct options *o, struct npu_graph **graph)
 	asked.report = open_memstream(&o->noise_table, &bytes);
 	if (!asked.report)
 		return tool_error(NAME, "out of memory");
-	error = tool_calibrate(o->model, &asked, graph, &diag);
+	error = tool_calibrate(o->model, &o->import, &asked, graph, &diag);
 	if (fclose(asked.report) && !error) {
 		npu_graph_free(*graph);
 		return tool_error(NAME, "out of memory");
@@ -379,7 +386,7 @@ static int load(struct options *o, struct npu_program **program)
 	status = set_budget(o, o->config, &budget);
 	if (status)
 		return status;
-	if (npu_program_load(o->model, o->config, &budget, program, &diag))
+	if (npu_program_load(o->model, &o->import, o->config, &budget, program, &diag))
 		return tool_error(NAME, "%s", diag.text);
 	return TOOL_OK;
 }

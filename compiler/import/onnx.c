@@ -4,6 +4,7 @@
  * format promises to be an execution order.
  */
 #include "onnx.h"
+#include "shapes.h"
 #include "../text.h"
 
 #include <stdarg.h>
@@ -140,15 +141,40 @@ static int read_initializers(struct onnx *o)
 	return error;
 }
 
-/* A first dimension that is not known is the batch: one. */
+/* What the file leaves open is as it was given; else the first dimension is the batch: one. */
+static int input_dimension(struct onnx *o, const char *name,
+			   const Onnx__TensorShapeProto__Dimension *d, u32 i, u32 given, u32 *dim)
+{
+	bool stated = d->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE;
+
+	if (stated && d->dim_value > 0) {
+		if (d->dim_value > INT32_MAX)
+			return onnx_fail(o, -EINVAL, "input %.100s: dimension %u is %lld", name, i,
+					 (long long)d->dim_value);
+		if (given && given != d->dim_value)
+			return onnx_fail(o, -ENOTSUP,
+					 "input %.100s: dimension %u is %lld in the file, not %u",
+					 name, i, (long long)d->dim_value, given);
+		*dim = (u32)d->dim_value;
+		return 0;
+	}
+	if (!given && i)
+		return onnx_fail(o, -ENOTSUP,
+				 "input %.100s: dimension %u is not known; only the first may be "
+				 "left open (it becomes 1): give the shape (--input-shape)",
+				 name, i);
+	*dim = given ? given : 1;
+	return 0;
+}
+
 static int input_shape(struct onnx *o, const Onnx__ValueInfoProto *info, struct onnx_value *value)
 {
 	const Onnx__TypeProto__Tensor *type =
 		info->type && info->type->value_case == ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE
 			? info->type->tensor_type
 			: NULL;
-	u32 dim[NPU_MAX_RANK], i;
-	int dtype;
+	u32 dim[NPU_MAX_RANK], given[NPU_MAX_RANK] = { 0 }, rank, i;
+	int dtype, error;
 
 	if (!type || !type->shape)
 		return onnx_fail(o, -ENOTSUP, "input %.100s is no tensor with a shape",
@@ -157,19 +183,14 @@ static int input_shape(struct onnx *o, const Onnx__ValueInfoProto *info, struct 
 	if (dtype < 0 || type->shape->n_dim > NPU_MAX_RANK)
 		return onnx_fail(o, -ENOTSUP, "input %.100s has type %d and %zu dimensions",
 				 value->name, type->elem_type, type->shape->n_dim);
+	rank = npu_shapes_find(o->shapes, value->name, given);
+	if (rank && rank != type->shape->n_dim)
+		return onnx_fail(o, -EINVAL, "input %.100s has %zu dimensions, not %u", value->name,
+				 type->shape->n_dim, rank);
 	for (i = 0; i < type->shape->n_dim; i++) {
-		const Onnx__TensorShapeProto__Dimension *d = type->shape->dim[i];
-		bool given = d->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE;
-
-		if (!given && i)
-			return onnx_fail(o, -ENOTSUP,
-					 "input %.100s: dimension %u is not known; only the first "
-					 "may be left open (it becomes 1)",
-					 value->name, i);
-		if (given && (d->dim_value < (i ? 1 : -1) || d->dim_value > INT32_MAX))
-			return onnx_fail(o, -EINVAL, "input %.100s: dimension %u is %lld",
-					 value->name, i, (long long)d->dim_value);
-		dim[i] = given && d->dim_value > 0 ? (u32)d->dim_value : 1;
+		error = input_dimension(o, value->name, type->shape->dim[i], i, given[i], &dim[i]);
+		if (error)
+			return error;
 	}
 	onnx_value_shape(value, dtype, i, dim);
 	return 0;
@@ -199,7 +220,7 @@ static int read_inputs(struct onnx *o)
 						value->dim, &value->tensor[ONNX_PLAIN]);
 		graph->input[graph->input_count++] = value->tensor[ONNX_PLAIN];
 	}
-	return error;
+	return error ? error : npu_shapes_check(o->shapes, graph, o->diag);
 }
 
 static int mark_outputs(struct onnx *o)
@@ -395,10 +416,11 @@ static const char *folder_of(struct npu_graph *graph, const char *file)
 	return npu_arena_string(&graph->arena, end ? file : "", end ? (size_t)(end - file) + 1 : 0);
 }
 
-int npu_import_onnx(const void *data, size_t bytes, const char *file, struct npu_graph **graph,
+int npu_import_onnx(const void *data, size_t bytes, const char *file,
+		    const struct npu_import_options *options, struct npu_graph **graph,
 		    struct npu_diag *diag)
 {
-	struct onnx o = { .diag = diag };
+	struct onnx o = { .diag = diag, .shapes = options ? options->input_shapes : NULL };
 	int error;
 
 	o.graph = npu_graph_new(file);

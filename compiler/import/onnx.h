@@ -83,6 +83,7 @@ struct onnx_row {
 /**
  * struct onnx - the state of one import
  * @folder: where external data lies; "" where the model is not a file
+ * @shapes: what was given for inputs, or NULL
  * @bucket, @bucket_count: the table of values by name
  * @done: for each node: it is part of another one
  * @expanded: bytes of constants that the file describes but does not contain
@@ -100,6 +101,7 @@ struct onnx {
 	const Onnx__ModelProto *model;
 	const Onnx__GraphProto *source;
 	const char *folder;
+	const char *shapes;
 	s64 opset;
 	struct onnx_value **bucket;
 	u32 bucket_count;

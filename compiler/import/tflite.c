@@ -4,6 +4,7 @@
  * matter, in the file's order (which the format promises to be an execution
  * order; the verifier checks it).
  */
+#include "shapes.h"
 #include "tflite.h"
 #include "../text.h"
 
@@ -493,7 +494,28 @@ static int read_model(struct tflite *t)
 	return read_subgraph(t, &subgraph);
 }
 
-int npu_import_tflite(const void *data, size_t bytes, const char *file, struct npu_graph **graph,
+/* The format states all shapes; what is given besides must say the same. */
+static int check_shapes(struct tflite *t, const char *shapes)
+{
+	const struct npu_graph *graph = t->graph;
+	u32 i, dim[NPU_MAX_RANK], rank;
+	int error = npu_shapes_check(shapes, graph, t->diag);
+
+	for (i = 0; !error && i < graph->input_count; i++) {
+		const struct npu_tensor *in = &graph->tensor[graph->input[i]];
+
+		rank = npu_shapes_find(shapes, in->name, dim);
+		if (rank && (rank != in->rank || memcmp(dim, in->dim, rank * sizeof(*dim))))
+			error = npu_diag_set(t->diag, -ENOTSUP,
+					     "%s: input %.100s: the file states its shape, another "
+					     "one cannot be given",
+					     graph->file, in->name);
+	}
+	return error;
+}
+
+int npu_import_tflite(const void *data, size_t bytes, const char *file,
+		      const struct npu_import_options *options, struct npu_graph **graph,
 		      struct npu_diag *diag)
 {
 	struct tflite t = { .file = { .data = data, .bytes = bytes }, .diag = diag };
@@ -504,6 +526,8 @@ int npu_import_tflite(const void *data, size_t bytes, const char *file, struct n
 		return npu_diag_set(diag, -ENOMEM, "%s: out of memory", file);
 	t.graph->arena.limit = ARENA_FACTOR * bytes + ARENA_BASE;
 	error = read_model(&t);
+	if (!error && options && options->input_shapes)
+		error = check_shapes(&t, options->input_shapes);
 	/* A bad offset reads as an absent field: it explains whatever else went wrong. */
 	if (t.file.damaged) {
 		if (diag)

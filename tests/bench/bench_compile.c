@@ -32,7 +32,7 @@ static struct npu_program *load(const struct work *work)
 	struct npu_program *program = NULL;
 	struct npu_diag diag = { 0 };
 
-	if (npu_program_load(work->path, work->config, &budget, &program, &diag))
+	if (npu_program_load(work->path, NULL, work->config, &budget, &program, &diag))
 		printf("# %s\n", diag.text);
 	return program;
 }

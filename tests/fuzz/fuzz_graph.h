@@ -13,7 +13,8 @@
 #include <stdlib.h>
 
 typedef int (*fuzz_import_fn)(const void *data, size_t bytes, const char *file,
-			      struct npu_graph **graph, struct npu_diag *diag);
+			      const struct npu_import_options *options, struct npu_graph **graph,
+			      struct npu_diag *diag);
 
 /* Upper bound of an operator's work: each output element may look at all operands. */
 static inline u64 work(const struct npu_graph *graph, const struct npu_op *op)
@@ -66,7 +67,7 @@ static inline int fuzz_import(fuzz_import_fn import, const u8 *data, size_t byte
 	static FILE *null;
 	struct npu_graph *graph;
 	struct npu_diag diag = { 0 };
-	int error = import(data, bytes, "fuzz", &graph, &diag);
+	int error = import(data, bytes, "fuzz", NULL, &graph, &diag);
 
 	if (!null)
 		null = fopen("/dev/null", "w");

@@ -26,7 +26,7 @@ static void check_rewrite(const struct npu_program *program)
 
 	if (npu_file_encode(program->net, &program->plan->budget, &data, &bytes, &diag))
 		abort();
-	if (npu_program_load_memory(data, bytes, "again", NULL, NULL, &again, &diag)) {
+	if (npu_program_load_memory(data, bytes, "again", NULL, NULL, NULL, &again, &diag)) {
 		fprintf(stderr, "%s\n", diag.text);
 		abort();
 	}
@@ -73,7 +73,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t bytes)
 	memcpy(copy, data, bytes);
 	/* The length in the header is a check against truncation; the fuzzer need not learn it. */
 	memcpy(copy + 8, &(u64){ bytes }, sizeof(u64));
-	if (!npu_program_load_memory(copy, bytes, "input", NULL, NULL, &program, &diag)) {
+	if (!npu_program_load_memory(copy, bytes, "input", NULL, NULL, NULL, &program, &diag)) {
 		check_plan(program);
 		print_all(program, nowhere);
 		check_rewrite(program);

@@ -199,7 +199,7 @@ static int life_of_program(struct subject *subject)
 	struct npu_program *program = NULL, *again = NULL;
 	int err;
 
-	err = npu_program_load_memory(subject->file.data, subject->file.bytes, "model.tflite",
+	err = npu_program_load_memory(subject->file.data, subject->file.bytes, "model.tflite", NULL,
 				      subject->config, NULL, &program, &subject->diag);
 	if (!err)
 		err = replan(subject, program, subject->config->banks / 2, 4096);
@@ -210,7 +210,7 @@ static int life_of_program(struct subject *subject)
 	if (!err)
 		err = npu_program_save(program, compiled_path, &subject->diag);
 	if (!err)
-		err = npu_program_load(compiled_path, NULL, NULL, &again, &subject->diag);
+		err = npu_program_load(compiled_path, NULL, NULL, NULL, &again, &subject->diag);
 	if (!err)
 		err = replan(subject, again, subject->config->banks, 0);
 	npu_program_free(program);
@@ -378,7 +378,7 @@ static bool suits(const struct subject *subject)
 	struct npu_program *program;
 
 	budget.banks /= 2;
-	if (npu_program_load_memory(subject->file.data, subject->file.bytes, "model.tflite",
+	if (npu_program_load_memory(subject->file.data, subject->file.bytes, "model.tflite", NULL,
 				    subject->config, &budget, &program, &diag))
 		return false;
 	npu_program_free(program);

@@ -84,7 +84,7 @@ static void check_reference(const struct digit *digits, const struct trained *tr
 	size_t bytes = 0;
 	void *file = read_file(MODEL, &bytes);
 
-	if (!file || npu_import_tflite(file, bytes, MODEL, &graph, &diag) ||
+	if (!file || npu_import_tflite(file, bytes, MODEL, NULL, &graph, &diag) ||
 	    npu_reference_new(graph, &reference, &diag)) {
 		check(false, "the reference interpreter takes the model");
 		printf("# %s\n", diag.text);

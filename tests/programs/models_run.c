@@ -48,7 +48,7 @@ static bool interpret(const struct shared_model *model, const struct shared_io *
 		bytes = fread(data, 1, limit, file);
 		fclose(file);
 	}
-	if (npu_import_tflite(data, bytes, path, &graph, &diag) == 0 &&
+	if (npu_import_tflite(data, bytes, path, NULL, &graph, &diag) == 0 &&
 	    npu_reference_new(graph, &reference, &diag) == 0) {
 		for (i = 0; i < io->input_count; i++)
 			memcpy(npu_reference_tensor(reference, graph->input[i]), io->input[i].data,

@@ -106,7 +106,7 @@ static int import(struct test *test, const char *path)
 
 	test->diag.text[0] = '\0';
 	onnx__model_proto__pack(test->model, data);
-	error = npu_import_onnx(data, bytes, path, &test->graph, &test->diag);
+	error = npu_import_onnx(data, bytes, path, NULL, &test->graph, &test->diag);
 	free(data);
 	return error;
 }

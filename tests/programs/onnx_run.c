@@ -140,7 +140,7 @@ static void run_reference(const struct onnx_model *model, float scale[SHARED_MAX
 		bytes = fread(data, 1, limit, file);
 		fclose(file);
 	}
-	if (npu_import_onnx(data, bytes, path, &graph, &diag) ||
+	if (npu_import_onnx(data, bytes, path, NULL, &graph, &diag) ||
 	    npu_reference_new(graph, &reference, &diag)) {
 		tap(false, "%s is imported: %s", model->name, diag.text);
 		goto out;

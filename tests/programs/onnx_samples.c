@@ -236,7 +236,7 @@ static bool run(const struct sample *sample, bool quantised, struct result *resu
 	struct npu_diag diag = { "" };
 	size_t bytes;
 	u8 *data = write_sample(sample, quantised, &bytes);
-	int error = npu_import_onnx(data, bytes, sample->name, &result->graph, &diag);
+	int error = npu_import_onnx(data, bytes, sample->name, NULL, &result->graph, &diag);
 	u32 i, j;
 
 	if (!error)

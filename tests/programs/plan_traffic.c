@@ -254,7 +254,7 @@ static void time_file(const char *path, const char *name, double limit_us)
 	struct npu_diag diag = { "" };
 	struct npu_program *program;
 
-	if (npu_program_load(path, nvdla_config_find("nv_small"), NULL, &program, &diag)) {
+	if (npu_program_load(path, NULL, nvdla_config_find("nv_small"), NULL, &program, &diag)) {
 		tap(false, "%s: %s", name, diag.text);
 		return;
 	}

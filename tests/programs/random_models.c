@@ -336,7 +336,8 @@ static bool imports(struct trial *trial)
 {
 	struct npu_graph *graph;
 	struct npu_diag diag = { "" };
-	int err = npu_import_tflite(trial->file.data, trial->file.bytes, "random", &graph, &diag);
+	int err = npu_import_tflite(trial->file.data, trial->file.bytes, "random", NULL, &graph,
+				    &diag);
 
 	if (err) {
 		total.refused++;

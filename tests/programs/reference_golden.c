@@ -213,7 +213,7 @@ static void with_model(const char *model,
 		result(false, model, "cannot read %s", path);
 		return;
 	}
-	if (npu_import_tflite(file.data, file.bytes, path, &graph, &diag) ||
+	if (npu_import_tflite(file.data, file.bytes, path, NULL, &graph, &diag) ||
 	    npu_reference_new(graph, &reference, &diag))
 		result(false, model, "%s", diag.text);
 	else

@@ -15,7 +15,7 @@ static int try_sample(const u8 *data, size_t bytes, struct npu_diag *diag)
 {
 	struct npu_reference *reference = NULL;
 	struct npu_graph *graph = NULL;
-	int error = npu_import_tflite(data, bytes, "sample", &graph, diag);
+	int error = npu_import_tflite(data, bytes, "sample", NULL, &graph, diag);
 
 	if (!error)
 		error = npu_reference_new(graph, &reference, diag);

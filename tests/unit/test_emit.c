@@ -78,7 +78,7 @@ static u32 check_model(const char *path, const struct nvdla_config *config, u32 
 	struct npu_budget budget = npu_budget_full(config);
 	u32 plans = 0;
 
-	if (npu_program_load(path, config, NULL, &program, &diag)) {
+	if (npu_program_load(path, NULL, config, NULL, &program, &diag)) {
 		print_error("%s\n", diag.text);
 		fail();
 	}
@@ -158,7 +158,7 @@ static void test_long(void **state)
 	for (i = 0; i < 6; i++)
 		strcat(list, row);
 	budget.banks = 11;
-	assert_int_equal(npu_program_load_memory(list, strlen(list), "list", config, &budget,
+	assert_int_equal(npu_program_load_memory(list, strlen(list), "list", NULL, config, &budget,
 						 &program, &diag),
 			 0);
 	assert_true(program->plan->task_count > NVDLA_CHAIN_MAX_TASKS);

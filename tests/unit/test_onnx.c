@@ -22,6 +22,9 @@
 static struct npu_graph *graph;
 static struct npu_diag diag;
 
+/* What is given for inputs; each test starts with nothing. */
+static struct npu_import_options options;
+
 static int import_as(struct onnx_writer *w, const char *file)
 {
 	size_t bytes;
@@ -30,7 +33,7 @@ static int import_as(struct onnx_writer *w, const char *file)
 
 	diag.text[0] = '\0';
 	graph = NULL;
-	error = npu_import_onnx(data, bytes, file, &graph, &diag);
+	error = npu_import_onnx(data, bytes, file, &options, &graph, &diag);
 	free(data);
 	if (error && !diag.text[0])
 		fail_msg("an error without a message");
@@ -74,6 +77,7 @@ static int teardown(void **state)
 {
 	npu_graph_free(graph);
 	graph = NULL;
+	options = (struct npu_import_options){ 0 };
 	return 0;
 }
 
@@ -297,6 +301,60 @@ static void test_shape_arithmetic(void **state)
 	assert_int_equal(graph->tensor[graph->output[0]].dim[1], 32);
 }
 
+/* A model with two inputs of open sizes. */
+static void begin_open(struct onnx_writer *w, const char *shapes)
+{
+	options.input_shapes = shapes;
+	onnx_begin(w, 13);
+	onnx_input(w, "x", FLOAT, "0,2,0,0");
+	onnx_input(w, "a:b", FLOAT, "0,2,4,0");
+	onnx_node(w, "Relu", "x", "y");
+	onnx_node(w, "Relu", "a:b", "z");
+	onnx_output(w, "y");
+	onnx_output(w, "z");
+}
+
+static void test_given_shapes(void **state)
+{
+	static const u32 x[] = { 1, 2, 4, 7 }, ab[] = { 1, 2, 4, 3 };
+	struct onnx_writer w;
+
+	begin_open(&w, "x:1x2x4x7,a:b:1x2x4x3");
+	good(&w);
+	assert_memory_equal(graph->tensor[graph->output[0]].dim, x, sizeof(x));
+	assert_memory_equal(graph->tensor[graph->output[1]].dim, ab, sizeof(ab));
+}
+
+static void test_bad_shapes(void **state)
+{
+	static const struct {
+		const char *shapes;
+		int error;
+		const char *text;
+	} cases[] = {
+		{ NULL, -ENOTSUP, "input x: dimension 2 is not known" },
+		{ "x:1x2x4x4", -ENOTSUP, "input a:b: dimension 3 is not known" },
+		{ "x:1x2x4x4,a:b:1x2x5x3", -ENOTSUP, "input a:b: dimension 2 is 4 in the file" },
+		{ "x:1x2x4,a:b:1x2x4x3", -EINVAL, "input x has 4 dimensions, not 3" },
+		{ "x:1x2x4x4,a:b:1x2x4x3,c:1x2", -EINVAL, "'c:1x2' is for no input" },
+		{ "1x2x4x3", -EINVAL, "'1x2x4x3' is for no input: it has 2" },
+		{ "x:1x2x4x4,a:b:1x2x4x3,x:", -EINVAL, "'x:' is no shape" },
+		{ "x:1x2x4x4,a:b:1x2x4x3,", -EINVAL, "'' is no shape" },
+		{ "x:1x2x4x4,a:b:1x2x4x3,x:1x2x4x4x", -EINVAL, "is no shape" },
+		{ "x:1x2x4x4,a:b:1x2x4x3,x:1x0", -EINVAL, "is no shape" },
+		{ "x:1x2x4x4,a:b:1x2x4x3,x:1x-2", -EINVAL, "is no shape" },
+		{ "x:1x2x4x4,a:b:1x2x4x3,x:1x99999999999", -EINVAL, "is no shape" },
+		{ "x:1x2x4x4,a:b:1x2x4x3,x:1x1x1x1x1x1x1", -EINVAL, "is no shape" },
+	};
+	struct onnx_writer w;
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		begin_open(&w, cases[i].shapes);
+		refused(&w, cases[i].error, cases[i].text);
+	}
+}
+
 static void test_refusals(void **state)
 {
 	struct onnx_writer w;
@@ -366,7 +424,7 @@ static void test_deep_nesting(void **state)
 		length += n;
 	}
 	diag.text[0] = '\0';
-	assert_int_equal(npu_import_onnx(at, length, "deep", &graph, &diag), -EINVAL);
+	assert_int_equal(npu_import_onnx(at, length, "deep", NULL, &graph, &diag), -EINVAL);
 	assert_non_null(strstr(diag.text, "nested too deeply"));
 	free(data);
 }
@@ -386,7 +444,7 @@ static void test_truncated(void **state)
 
 		memcpy(part, data, i);
 		diag.text[0] = '\0';
-		if (npu_import_onnx(part, i, "part", &graph, &diag) == 0)
+		if (npu_import_onnx(part, i, "part", NULL, &graph, &diag) == 0)
 			npu_graph_free(graph);
 		else
 			assert_true(diag.text[0]);
@@ -478,6 +536,8 @@ static void test_expansion_limit(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_teardown(test_given_shapes, teardown),
+		cmocka_unit_test_teardown(test_bad_shapes, teardown),
 		cmocka_unit_test_teardown(test_conv, teardown),
 		cmocka_unit_test_teardown(test_same_padding, teardown),
 		cmocka_unit_test_teardown(test_folding, teardown),

@@ -17,7 +17,7 @@ static struct npu_program *load(const char *config)
 {
 	struct npu_program *program = NULL;
 	struct npu_diag diag = { 0 };
-	int error = npu_program_load(MODEL, nvdla_config_find(config), NULL, &program, &diag);
+	int error = npu_program_load(MODEL, NULL, nvdla_config_find(config), NULL, &program, &diag);
 
 	if (error)
 		print_error("%s\n", diag.text);
@@ -70,8 +70,9 @@ static void test_round_trip(void **state)
 
 		assert_int_equal(
 			npu_file_encode(made->net, &made->plan->budget, &data, &bytes, &diag), 0);
-		assert_int_equal(
-			npu_program_load_memory(data, bytes, MODEL, NULL, NULL, &read, &diag), 0);
+		assert_int_equal(npu_program_load_memory(data, bytes, MODEL, NULL, NULL, NULL,
+							 &read, &diag),
+				 0);
 		want = dump(made, true);
 		got = dump(read, true);
 		assert_string_equal(got, want);
@@ -114,12 +115,13 @@ static void test_budget(void **state)
 	assert_true(program->plan->banks <= 8);
 	assert_ptr_equal(program->net->weights, weights);
 	assert_int_equal(npu_program_save(program, path, &diag), 0);
-	assert_int_equal(npu_program_load(path, NULL, NULL, &read, &diag), 0);
+	assert_int_equal(npu_program_load(path, NULL, NULL, NULL, &read, &diag), 0);
 	assert_int_equal(read->plan->budget.banks, 8);
 	npu_program_free(read);
 	budget.banks = 4;
-	assert_int_equal(
-		npu_program_load(path, nvdla_config_find("nv_small"), &budget, &read, &diag), 0);
+	assert_int_equal(npu_program_load(path, NULL, nvdla_config_find("nv_small"), &budget, &read,
+					  &diag),
+			 0);
 	assert_int_equal(read->plan->budget.banks, 4);
 	npu_program_free(read);
 	npu_program_free(program);
@@ -148,7 +150,8 @@ static void assert_refused(const void *data, size_t bytes, const struct nvdla_co
 {
 	struct npu_program *program = NULL;
 	struct npu_diag diag = { 0 };
-	int got = npu_program_load_memory(data, bytes, "some file", config, NULL, &program, &diag);
+	int got = npu_program_load_memory(data, bytes, "some file", NULL, config, NULL, &program,
+					  &diag);
 
 	if (got != error || !strstr(diag.text, words))
 		print_error("%d: %s\n", got, diag.text);
@@ -185,11 +188,13 @@ static void test_no_such_file(void **state)
 	struct npu_program *program;
 	struct npu_diag diag = { 0 };
 
-	assert_int_equal(npu_program_load("/no/such/file", nvdla_configs, NULL, &program, &diag),
+	assert_int_equal(npu_program_load("/no/such/file", NULL, nvdla_configs, NULL, &program,
+					  &diag),
 			 -ENOENT);
 	assert_non_null(strstr(diag.text, "/no/such/file"));
 	diag.text[0] = 0;
-	assert_int_equal(npu_program_load("/", nvdla_configs, NULL, &program, &diag), -EINVAL);
+	assert_int_equal(npu_program_load("/", NULL, nvdla_configs, NULL, &program, &diag),
+			 -EINVAL);
 	diag.text[0] = 0;
 	program = load("nv_small");
 	assert_int_equal(npu_program_save(program, "/no/such/folder/file", &diag), -ENOENT);
@@ -218,8 +223,9 @@ static void test_damaged(void **state)
 		memcpy(copy, data, length);
 		memcpy(copy + 8, &claimed, sizeof(claimed));
 		diag.text[0] = 0;
-		assert_int_not_equal(
-			npu_program_load_memory(copy, length, "cut", NULL, NULL, &read, &diag), 0);
+		assert_int_not_equal(npu_program_load_memory(copy, length, "cut", NULL, NULL, NULL,
+							     &read, &diag),
+				     0);
 	}
 	/* One to three bytes changed, most of them in front, where the structure is. */
 	for (i = 0; i < 3000; i++) {
@@ -231,7 +237,7 @@ static void test_damaged(void **state)
 			copy[16 + (random >> 8) % (i % 4 ? 6000 : bytes - 16)] = (u8)(random >> 24);
 		}
 		diag.text[0] = 0;
-		if (npu_program_load_memory(copy, bytes, "changed", NULL, NULL, &read, &diag))
+		if (npu_program_load_memory(copy, bytes, "changed", NULL, NULL, NULL, &read, &diag))
 			refused++;
 		else
 			npu_program_free(read);

@@ -895,7 +895,7 @@ static void test_resnet8(void **unused)
 		struct npu_diag diag = { "" };
 		const float *result;
 
-		if (tool_calibrate(model, &asked, &quantised, &diag))
+		if (tool_calibrate(model, NULL, &asked, &quantised, &diag))
 			fail_msg("%s", diag.text);
 		evaluation = npu_evaluation_new(quantised);
 		assert_non_null(evaluation);

@@ -51,7 +51,7 @@ static void start(struct run *run, const char *name)
 
 	run->file = sample_write(sample_find(name), &bytes);
 	assert_non_null(run->file);
-	if (npu_import_tflite(run->file, bytes, name, &run->graph, &diag) ||
+	if (npu_import_tflite(run->file, bytes, name, NULL, &run->graph, &diag) ||
 	    npu_reference_new(run->graph, &run->reference, &diag))
 		fail_msg("%s", diag.text);
 	for (i = 0; i < run->graph->input_count; i++)
@@ -595,7 +595,8 @@ static void test_fused_add(void **unused)
 
 	run.file = write_conv_add(&bytes);
 	assert_non_null(run.file);
-	assert_int_equal(npu_import_tflite(run.file, bytes, "conv+add", &run.graph, &diag), 0);
+	assert_int_equal(npu_import_tflite(run.file, bytes, "conv+add", NULL, &run.graph, &diag),
+			 0);
 	assert_int_equal(npu_reference_new(run.graph, &run.reference, &diag), 0);
 	fill_input(&run, 0);
 	fill_input(&run, 3);

@@ -32,8 +32,8 @@ static struct npu_program *load(void)
 	struct npu_program *program = NULL;
 	struct npu_diag diag = { "" };
 
-	if (npu_program_load_memory(list, strlen(list), "list.tsv", nvdla_config_find("nv_small"),
-				    NULL, &program, &diag))
+	if (npu_program_load_memory(list, strlen(list), "list.tsv", NULL,
+				    nvdla_config_find("nv_small"), NULL, &program, &diag))
 		fail_msg("%s", diag.text);
 	return program;
 }

@@ -53,7 +53,7 @@ static void test_layer_list(void **state)
 	struct npu_program *program;
 	struct npu_diag diag = { "" };
 
-	assert_int_equal(npu_program_load_memory(list, sizeof(list) - 1, "list",
+	assert_int_equal(npu_program_load_memory(list, sizeof(list) - 1, "list", NULL,
 						 nvdla_config_find("nv_small"), NULL, &program,
 						 &diag),
 			 0);

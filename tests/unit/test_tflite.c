@@ -121,7 +121,7 @@ static int import(const u8 *data, size_t bytes, struct npu_graph **graph, struct
 {
 	diag->text[0] = '\0';
 	*graph = NULL;
-	return npu_import_tflite(data, bytes, "test.tflite", graph, diag);
+	return npu_import_tflite(data, bytes, "test.tflite", NULL, graph, diag);
 }
 
 static u8 *write_exact(const struct model *m, size_t *bytes)

@@ -214,7 +214,7 @@ static int import(struct network *n, u8 **data, struct npu_graph **graph, struct
 	*data = tw_write(&n->model, &bytes);
 	assert_non_null(*data);
 	free(n);
-	return npu_import_tflite(*data, bytes, "test.tflite", graph, diag);
+	return npu_import_tflite(*data, bytes, "test.tflite", NULL, graph, diag);
 }
 
 static void set_input(const struct npu_tensor *t, void *data)

@@ -311,11 +311,11 @@ static int quantise(const struct tool_calibration *asked, struct npu_graph *prep
 	return error;
 }
 
-static int prepare(const char *path, const uint8_t *data, size_t bytes, struct npu_graph **prepared,
-		   struct npu_diag *diag)
+static int prepare(const char *path, const struct npu_import_options *import, const uint8_t *data,
+		   size_t bytes, struct npu_graph **prepared, struct npu_diag *diag)
 {
 	struct npu_graph *graph;
-	int error = npu_import(data, bytes, path, &graph, diag);
+	int error = npu_import(data, bytes, path, import, &graph, diag);
 
 	if (error)
 		return error;
@@ -330,8 +330,9 @@ static int prepare(const char *path, const uint8_t *data, size_t bytes, struct n
 	return error;
 }
 
-int tool_calibrate(const char *path, const struct tool_calibration *asked,
-		   struct npu_graph **quantised, struct npu_diag *diag)
+int tool_calibrate(const char *path, const struct npu_import_options *import,
+		   const struct tool_calibration *asked, struct npu_graph **quantised,
+		   struct npu_diag *diag)
 {
 	struct npu_graph *prepared;
 	uint8_t *data;
@@ -340,7 +341,7 @@ int tool_calibrate(const char *path, const struct tool_calibration *asked,
 
 	if (error)
 		return npu_diag_set(diag, error, "%.200s: %s", path, strerror(-error));
-	error = prepare(path, data, bytes, &prepared, diag);
+	error = prepare(path, import, data, bytes, &prepared, diag);
 	free(data);
 	if (error)
 		return error;

@@ -32,6 +32,7 @@ struct tool_calibration {
 /**
  * tool_calibrate() - quantises a model
  * @path: a model with float32 arithmetic
+ * @import: what its file leaves open
  * @quantised: free with npu_graph_free()
  *
  * Samples of a folder are its files in the order of their names (C locale), hidden ones left out; of a
@@ -39,7 +40,8 @@ struct tool_calibration {
  *
  * Return: 0 or a negative errno with the message in @diag.
  */
-int tool_calibrate(const char *path, const struct tool_calibration *asked,
-		   struct npu_graph **quantised, struct npu_diag *diag);
+int tool_calibrate(const char *path, const struct npu_import_options *import,
+		   const struct tool_calibration *asked, struct npu_graph **quantised,
+		   struct npu_diag *diag);
 
 #endif /* TOOL_CALIBRATE_H */
