@@ -61,6 +61,7 @@ enum npu_op_kind {
 	NPU_OP_CONV, /* in, weights, bias or NPU_NONE */
 	NPU_OP_TRANSPOSE_CONV,
 	NPU_OP_FULLY_CONNECTED,
+	NPU_OP_MATMUL, /* [..., M, K] by [..., K, N], leading dimensions broadcast; both may be computed */
 	NPU_OP_MAX_POOL,
 	NPU_OP_AVERAGE_POOL,
 	NPU_OP_ADD,
@@ -86,8 +87,12 @@ enum npu_op_kind {
 	NPU_OP_RESIZE_NEAREST,
 	NPU_OP_RESIZE_BILINEAR,
 	NPU_OP_MEAN,
+	NPU_OP_REDUCE_SUM,
 	NPU_OP_REDUCE_MAX,
-	NPU_OP_ARG_MAX,
+	NPU_OP_REDUCE_MIN,
+	NPU_OP_REDUCE_PROD,
+	NPU_OP_ARG_MAX, /* the first of several */
+	NPU_OP_ARG_MIN,
 	NPU_OP_GATHER, /* in, indices (INT32) */
 	NPU_OP_QUANTIZE, /* requantisation between integer types and scales, or from float */
 	NPU_OP_DEQUANTIZE,
@@ -153,12 +158,12 @@ struct npu_op {
 	enum npu_activation activation; /* fused clamp behind the operation */
 	struct npu_window window; /* convolutions and pooling */
 	u32 groups; /* convolutions */
-	s32 axis; /* concat, gather, arg max, softmax: not negative */
+	s32 axis; /* concat, gather, arg max and min, softmax: not negative */
 	enum npu_function function; /* of NPU_OP_FUNCTION */
 	float alpha; /* leaky ReLU slope, softmax beta, LRN, functions */
 	float beta, gamma; /* LRN, functions */
 	u32 size; /* LRN: channels in a sum, (size - 1) / 2 of them in front */
-	u32 axes; /* mean, reduce max: bit mask of reduced dimensions */
+	u32 axes; /* mean and reductions: bit mask of reduced dimensions */
 	/* slice: first index; pad: elements before; transpose: input dimension of each output dimension */
 	s32 begin[NPU_MAX_RANK];
 	s32 end[NPU_MAX_RANK]; /* pad: elements behind; slice: how many elements are taken */

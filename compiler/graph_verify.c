@@ -235,6 +235,39 @@ static int check_fully_connected(const struct checker *checker)
 	return check_convolution_operands(checker, weights->dim[0]);
 }
 
+/* Dimension @d of those in front of the last two, counted from these; 1 where there is none. */
+static u32 batch_dim(const struct npu_tensor *tensor, u32 d)
+{
+	return d + 2 < tensor->rank ? tensor->dim[tensor->rank - 3 - d] : 1;
+}
+
+static int check_matmul(const struct checker *checker)
+{
+	const struct npu_tensor *a = input(checker, 0), *b = input(checker, 1);
+	const struct npu_tensor *out = output(checker);
+	const u32 *m, *n;
+	u32 d;
+
+	if (b->dtype != a->dtype)
+		return fail(checker, "%s by %s", npu_dtype_names[a->dtype],
+			    npu_dtype_names[b->dtype]);
+	if (a->rank < 2 || b->rank < 2 || out->rank < 2)
+		return fail(checker, "operands of rank %u and %u, result %u", a->rank, b->rank,
+			    out->rank);
+	m = &a->dim[a->rank - 2];
+	n = &b->dim[b->rank - 2];
+	if (m[1] != n[0] || out->dim[out->rank - 2] != m[0] || out->dim[out->rank - 1] != n[1])
+		return fail(checker, "%u x %u by %u x %u is not %u x %u", m[0], m[1], n[0], n[1],
+			    out->dim[out->rank - 2], out->dim[out->rank - 1]);
+	for (d = 0; d + 2 < NPU_MAX_RANK; d++) {
+		u32 da = batch_dim(a, d), db = batch_dim(b, d);
+
+		if ((da != db && da != 1 && db != 1) || batch_dim(out, d) != max(da, db))
+			return fail(checker, "leading dimensions do not broadcast to the result's");
+	}
+	return 0;
+}
+
 static int check_pool(const struct checker *checker)
 {
 	if (input(checker, 0)->dim[3] != output(checker)->dim[3])
@@ -538,6 +571,7 @@ static const struct op_rule op_rules[NPU_OP_COUNT] = {
 	[NPU_OP_CONV] = { 2, 3, REAL_TYPES, COMPUTES | IMAGE, check_conv },
 	[NPU_OP_TRANSPOSE_CONV] = { 2, 3, REAL_TYPES, COMPUTES | IMAGE, check_transpose_conv },
 	[NPU_OP_FULLY_CONNECTED] = { 2, 3, REAL_TYPES, COMPUTES, check_fully_connected },
+	[NPU_OP_MATMUL] = { 2, 2, REAL_TYPES, COMPUTES, check_matmul },
 	[NPU_OP_MAX_POOL] = { 1, 1, REAL_TYPES, COMPUTES | SAME_QUANT | IMAGE, check_pool },
 	[NPU_OP_AVERAGE_POOL] = { 1, 1, REAL_TYPES, COMPUTES | SAME_QUANT | IMAGE, check_pool },
 	[NPU_OP_ADD] = { 2, 2, ARITHMETIC_TYPES, COMPUTES, check_broadcast },
@@ -563,8 +597,12 @@ static const struct op_rule op_rules[NPU_OP_COUNT] = {
 	[NPU_OP_RESIZE_NEAREST] = { 1, 1, REAL_TYPES, MOVES | IMAGE, check_resize },
 	[NPU_OP_RESIZE_BILINEAR] = { 1, 1, REAL_TYPES, MOVES | IMAGE, check_resize },
 	[NPU_OP_MEAN] = { 1, 1, REAL_TYPES, COMPUTES, check_reduce },
+	[NPU_OP_REDUCE_SUM] = { 1, 1, REAL_TYPES, COMPUTES, check_reduce },
 	[NPU_OP_REDUCE_MAX] = { 1, 1, ARITHMETIC_TYPES, MOVES, check_reduce },
+	[NPU_OP_REDUCE_MIN] = { 1, 1, ARITHMETIC_TYPES, MOVES, check_reduce },
+	[NPU_OP_REDUCE_PROD] = { 1, 1, TYPE(F32), COMPUTES, check_reduce },
 	[NPU_OP_ARG_MAX] = { 1, 1, ARITHMETIC_TYPES, 0, check_arg_max },
+	[NPU_OP_ARG_MIN] = { 1, 1, ARITHMETIC_TYPES, 0, check_arg_max },
 	[NPU_OP_GATHER] = { 2, 2, ALL_TYPES, MOVES, check_gather },
 	[NPU_OP_QUANTIZE] = { 1, 1, REAL_TYPES | TYPE(I16), QUANTISED | SAME_SHAPE,
 			      check_quantize },

@@ -155,6 +155,7 @@ static bool can_activate(const struct npu_op *op)
 	case NPU_OP_ADD:
 	case NPU_OP_SUB:
 	case NPU_OP_MUL:
+	case NPU_OP_MATMUL:
 	case NPU_OP_MAX_POOL:
 	case NPU_OP_AVERAGE_POOL:
 		return op->activation == NPU_ACT_NONE;

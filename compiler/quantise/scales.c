@@ -45,6 +45,7 @@ bool npu_shares_scale(const struct npu_op *op, u32 i)
 	case NPU_OP_RESIZE_NEAREST:
 	case NPU_OP_RESIZE_BILINEAR:
 	case NPU_OP_REDUCE_MAX:
+	case NPU_OP_REDUCE_MIN:
 	case NPU_OP_GATHER:
 		return i == 0;
 	case NPU_OP_PAD:

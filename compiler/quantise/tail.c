@@ -65,7 +65,7 @@ static void keep_moves(struct tail *tail)
 			if (from != NPU_NONE && !tail->stays[from])
 				tail->stays[i] = false;
 		}
-		if (op->kind == NPU_OP_DIV)
+		if (op->kind == NPU_OP_DIV || op->kind == NPU_OP_REDUCE_PROD)
 			tail->stays[i] = true;
 		tail->producer[op->output[0]] = i;
 	}

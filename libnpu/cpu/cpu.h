@@ -67,6 +67,7 @@ typedef int (*npu_cpu_fn)(const struct npu_cpu_call *call);
 
 int npu_cpu_conv(const struct npu_cpu_call *call);
 int npu_cpu_transpose_conv(const struct npu_cpu_call *call);
+int npu_cpu_matmul(const struct npu_cpu_call *call);
 int npu_cpu_pool(const struct npu_cpu_call *call);
 int npu_cpu_add(const struct npu_cpu_call *call);
 int npu_cpu_mul(const struct npu_cpu_call *call);
@@ -89,13 +90,14 @@ int npu_cpu_gather(const struct npu_cpu_call *call);
 int npu_cpu_resize_nearest(const struct npu_cpu_call *call);
 int npu_cpu_resize_bilinear(const struct npu_cpu_call *call);
 int npu_cpu_mean(const struct npu_cpu_call *call);
-int npu_cpu_reduce_max(const struct npu_cpu_call *call);
-int npu_cpu_arg_max(const struct npu_cpu_call *call);
+int npu_cpu_reduce_extreme(const struct npu_cpu_call *call);
+int npu_cpu_arg_extreme(const struct npu_cpu_call *call);
 int npu_cpu_quantize(const struct npu_cpu_call *call);
 int npu_cpu_dequantize(const struct npu_cpu_call *call);
 
 /* The same for float32. */
 int npu_cpu_conv_float(const struct npu_cpu_call *call);
+int npu_cpu_matmul_float(const struct npu_cpu_call *call);
 int npu_cpu_pool_float(const struct npu_cpu_call *call);
 int npu_cpu_binary_float(const struct npu_cpu_call *call);
 int npu_cpu_unary_float(const struct npu_cpu_call *call);
@@ -103,9 +105,8 @@ int npu_cpu_function_float(const struct npu_cpu_call *call);
 int npu_cpu_softmax_float(const struct npu_cpu_call *call);
 int npu_cpu_lrn_float(const struct npu_cpu_call *call);
 int npu_cpu_resize_bilinear_float(const struct npu_cpu_call *call);
-int npu_cpu_mean_float(const struct npu_cpu_call *call);
-int npu_cpu_reduce_max_float(const struct npu_cpu_call *call);
-int npu_cpu_arg_max_float(const struct npu_cpu_call *call);
+int npu_cpu_reduce_float(const struct npu_cpu_call *call);
+int npu_cpu_arg_extreme_float(const struct npu_cpu_call *call);
 
 /* The fused clamp behind an operation on real numbers. */
 static inline float npu_activate(enum npu_activation activation, float x)

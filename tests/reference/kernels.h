@@ -78,6 +78,7 @@ double ref_conv_factor(const struct ref_run *run, u32 k);
 int ref_conv(const struct ref_run *run);
 int ref_transpose_conv(const struct ref_run *run);
 int ref_fully_connected(const struct ref_run *run);
+int ref_matmul(const struct ref_run *run);
 int ref_max_pool(const struct ref_run *run);
 int ref_average_pool(const struct ref_run *run);
 int ref_add_sub(const struct ref_run *run);
@@ -102,8 +103,8 @@ int ref_gather(const struct ref_run *run);
 int ref_resize_nearest(const struct ref_run *run);
 int ref_resize_bilinear(const struct ref_run *run);
 int ref_mean(const struct ref_run *run);
-int ref_reduce_max(const struct ref_run *run);
-int ref_arg_max(const struct ref_run *run);
+int ref_reduce(const struct ref_run *run);
+int ref_arg_extreme(const struct ref_run *run);
 int ref_quantize(const struct ref_run *run);
 int ref_dequantize(const struct ref_run *run);
 

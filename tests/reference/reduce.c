@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Mean, maximum and its index along dimensions (reference/reduce.h, arg_min_max.h). */
+/* Mean, sum, product, extremes and their indices along dimensions (reference/reduce.h, arg_min_max.h). */
 #include "kernels.h"
 
 #include <stdlib.h>
@@ -39,7 +39,9 @@ static void mean_fixed(const struct ref_run *run, const struct ref_view *in,
 	size_t i, results = npu_tensor_elements(out->tensor);
 	size_t elements = npu_tensor_elements(in->tensor);
 	s64 count = elements / results;
-	struct ref_scale scale = mean_scale(in, out, count);
+	struct ref_scale scale = run->op->kind == NPU_OP_REDUCE_SUM
+					 ? ref_scale_of((double)in->scale / (double)out->scale)
+					 : mean_scale(in, out, count);
 
 	for (i = 0; i < elements; i++)
 		sums[reduced_index(run, in->tensor, i)] += ref_load(in, i);
@@ -58,8 +60,11 @@ static void mean_float(const struct ref_run *run, const struct ref_view *in,
 	memset(sums, 0, out->tensor->bytes);
 	for (i = 0; i < elements; i++)
 		sums[reduced_index(run, in->tensor, i)] += ((const float *)in->data)[i];
-	for (i = 0; i < results; i++)
-		sums[i] /= (float)(elements / results);
+	for (i = 0; i < results; i++) {
+		if (run->op->kind == NPU_OP_MEAN)
+			sums[i] /= (float)(elements / results);
+		sums[i] = ref_clamp_float(run, sums[i]);
+	}
 }
 
 int ref_mean(const struct ref_run *run)
@@ -79,38 +84,76 @@ int ref_mean(const struct ref_run *run)
 	return 0;
 }
 
-int ref_reduce_max(const struct ref_run *run)
+/* Whether element @a comes before element @b in the search for the greatest, or the least. */
+static bool is_more(const struct ref_view *in, size_t a, size_t b, bool least)
+{
+	double x = ref_is_float(in) ? (double)((const float *)in->data)[a] : ref_load(in, a);
+	double y = ref_is_float(in) ? (double)((const float *)in->data)[b] : ref_load(in, b);
+
+	return least ? x < y : x > y;
+}
+
+static void store_extreme(const struct ref_run *run, const struct ref_view *in,
+			  const struct ref_view *out, size_t i, size_t from)
+{
+	if (ref_is_float(in))
+		((float *)out->data)[i] = ref_clamp_float(run, ((const float *)in->data)[from]);
+	else
+		ref_store(run, out, ref_range(run), i, ref_load(in, from));
+}
+
+static void find_extremes(const struct ref_run *run, const struct ref_view *in,
+			  const struct ref_view *out, size_t *found)
+{
+	size_t i, elements = npu_tensor_elements(in->tensor);
+	size_t results = npu_tensor_elements(out->tensor);
+
+	for (i = 0; i < results; i++)
+		found[i] = SIZE_MAX;
+	for (i = 0; i < elements; i++) {
+		size_t o = reduced_index(run, in->tensor, i);
+
+		if (found[o] == SIZE_MAX ||
+		    is_more(in, i, found[o], run->op->kind == NPU_OP_REDUCE_MIN))
+			found[o] = i;
+	}
+	for (i = 0; i < results; i++)
+		store_extreme(run, in, out, i, found[i]);
+}
+
+static void multiply(const struct ref_run *run, const struct ref_view *in,
+		     const struct ref_view *out)
+{
+	size_t i, elements = npu_tensor_elements(in->tensor);
+	size_t results = npu_tensor_elements(out->tensor);
+	float *product = out->data;
+
+	for (i = 0; i < results; i++)
+		product[i] = 1;
+	for (i = 0; i < elements; i++)
+		product[reduced_index(run, in->tensor, i)] *= ((const float *)in->data)[i];
+	for (i = 0; i < results; i++)
+		product[i] = ref_clamp_float(run, product[i]);
+}
+
+int ref_reduce(const struct ref_run *run)
 {
 	struct ref_view in = ref_input(run, 0), out = ref_output(run);
-	size_t i, elements = npu_tensor_elements(in.tensor);
-	u8 *seen = calloc(npu_tensor_elements(out.tensor), sizeof(*seen));
+	size_t *found;
 
-	if (!seen)
-		return npu_diag_set(run->diag, -ENOMEM, "%s: out of memory", run->graph->file);
-	for (i = 0; i < elements; i++) {
-		size_t o = reduced_index(run, in.tensor, i);
-
-		if (ref_is_float(&in)) {
-			float x = ((const float *)in.data)[i], *most = (float *)out.data + o;
-
-			*most = !seen[o] || x > *most ? x : *most;
-		} else if (!seen[o] || ref_load(&in, i) > ref_load(&out, o)) {
-			ref_store(run, &out, ref_range(run), o, ref_load(&in, i));
-		}
-		seen[o] = 1;
+	if (run->op->kind == NPU_OP_REDUCE_PROD) {
+		multiply(run, &in, &out);
+		return 0;
 	}
-	free(seen);
+	found = calloc(npu_tensor_elements(out.tensor), sizeof(*found));
+	if (!found)
+		return npu_diag_set(run->diag, -ENOMEM, "%s: out of memory", run->graph->file);
+	find_extremes(run, &in, &out, found);
+	free(found);
 	return 0;
 }
 
-static bool is_greater(const struct ref_view *in, size_t a, size_t b)
-{
-	const float *real = in->data;
-
-	return ref_is_float(in) ? real[a] > real[b] : ref_load(in, a) > ref_load(in, b);
-}
-
-int ref_arg_max(const struct ref_run *run)
+int ref_arg_extreme(const struct ref_run *run)
 {
 	struct ref_view in = ref_input(run, 0), out = ref_output(run);
 	const u32 size = in.tensor->dim[run->op->axis];
@@ -121,15 +164,16 @@ int ref_arg_max(const struct ref_run *run)
 		inner *= in.tensor->dim[d];
 	for (o = 0; o < results; o++) {
 		size_t first = o / inner * size * inner + o % inner;
-		u32 most = 0;
+		u32 found = 0;
 
 		for (i = 1; i < size; i++)
-			if (is_greater(&in, first + i * inner, first + most * inner))
-				most = i;
+			if (is_more(&in, first + i * inner, first + found * inner,
+				    run->op->kind == NPU_OP_ARG_MIN))
+				found = i;
 		if (out.tensor->dtype == NPU_I64)
-			((s64 *)out.data)[o] = most;
+			((s64 *)out.data)[o] = found;
 		else
-			((s32 *)out.data)[o] = most;
+			((s32 *)out.data)[o] = found;
 	}
 	return 0;
 }

@@ -719,7 +719,9 @@ static void test_reduce(void **unused)
 
 	for (i = 0; i < 2 * ROUNDS; i++) {
 		struct bench b = begin();
-		struct npu_op *op = add_op(&b, i % 2 ? NPU_OP_MEAN : NPU_OP_REDUCE_MAX, 1);
+		static const enum npu_op_kind kinds[] = { NPU_OP_MEAN, NPU_OP_REDUCE_SUM,
+							  NPU_OP_REDUCE_MAX, NPU_OP_REDUCE_MIN };
+		struct npu_op *op = add_op(&b, kinds[i % ARRAY_SIZE(kinds)], 1);
 		u32 dim[4], out[4], rank = 0;
 
 		op->axes = 1 + random_below(15);
@@ -732,7 +734,7 @@ static void test_reduce(void **unused)
 			add_tensor(&b, b.dtype, 4, dim, random_scale(), random_zero(b.dtype));
 		op->output[0] =
 			add_tensor(&b, b.dtype, rank, out, random_scale(), random_zero(b.dtype));
-		if (op->kind == NPU_OP_REDUCE_MAX)
+		if (op->kind == NPU_OP_REDUCE_MAX || op->kind == NPU_OP_REDUCE_MIN)
 			same_quant(&b, op);
 		compare(&b);
 		end(&b);
@@ -745,7 +747,7 @@ static void test_arg_max(void **unused)
 
 	for (i = 0; i < ROUNDS; i++) {
 		struct bench b = begin();
-		struct npu_op *op = add_op(&b, NPU_OP_ARG_MAX, 1);
+		struct npu_op *op = add_op(&b, i % 3 ? NPU_OP_ARG_MAX : NPU_OP_ARG_MIN, 1);
 		u32 dim[3], out[3], rank = 0, axis = random_below(3);
 
 		op->axis = (s32)axis;
@@ -756,6 +758,42 @@ static void test_arg_max(void **unused)
 		}
 		op->input[0] = add_tensor(&b, b.dtype, 3, dim, 1, 0);
 		op->output[0] = add_tensor(&b, i % 2 ? NPU_I32 : NPU_I64, rank, out, 0, 0);
+		compare(&b);
+		end(&b);
+	}
+}
+
+/* Leading dimensions are there or not, stretched or not. */
+static void test_matmul(void **unused)
+{
+	u32 i, d;
+
+	for (i = 0; i < 2 * ROUNDS; i++) {
+		struct bench b = begin();
+		struct npu_op *op = add_op(&b, NPU_OP_MATMUL, 2);
+		u32 m = 1 + random_below(9), k = 1 + random_below(60), n = 1 + random_below(9);
+		u32 a[4] = { 1, 1, m, k }, c[4] = { 1, 1, k, n }, out[4] = { 1, 1, m, n };
+		u32 skip_a = random_below(3), skip_c = random_below(3);
+		float scale = random_scale() * 20;
+
+		for (d = 0; d < 2; d++) {
+			u32 size = 1 + random_below(3);
+
+			if (d >= skip_a && random_below(3))
+				a[d] = out[d] = size;
+			if (d >= skip_c && (random_below(3) || a[d] == 1))
+				c[d] = out[d] = size;
+			out[d] = max(a[d], c[d]);
+			c[d] = c[d] == 1 ? 1 : out[d];
+			a[d] = a[d] == 1 ? 1 : out[d];
+		}
+		op->activation = random_activation();
+		op->input[0] = add_tensor(&b, b.dtype, 4 - skip_a, a + skip_a, random_scale() / 4,
+					  random_zero(b.dtype));
+		op->input[1] = add_tensor(&b, b.dtype, 4 - skip_c, c + skip_c, random_scale() / 4,
+					  random_zero(b.dtype));
+		op->output[0] = add_tensor(&b, b.dtype, 4 - min(skip_a, skip_c),
+					   out + min(skip_a, skip_c), scale, random_zero(b.dtype));
 		compare(&b);
 		end(&b);
 	}
@@ -957,6 +995,7 @@ int main(void)
 		cmocka_unit_test(test_resize),
 		cmocka_unit_test(test_reduce),
 		cmocka_unit_test(test_arg_max),
+		cmocka_unit_test(test_matmul),
 		cmocka_unit_test(test_function),
 		cmocka_unit_test(test_function_float),
 		cmocka_unit_test(test_lrn),

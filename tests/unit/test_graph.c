@@ -493,6 +493,35 @@ static void test_lrn(void **state)
 	expect_bad(graph, "alpha -1");
 }
 
+/* Two operands; the result has the shape of the first. */
+static struct npu_graph *new_binary(enum npu_op_kind kind, u32 rank, const u32 *a, const u32 *b)
+{
+	static u32 ends[] = { 0, 1, 2 };
+	struct npu_graph *graph = npu_graph_new("binary");
+
+	assert_non_null(graph);
+	add_tensor(graph, "a", NPU_I8, rank, a);
+	add_tensor(graph, "b", NPU_I8, rank, b);
+	add_tensor(graph, "out", NPU_I8, rank, a);
+	add_op(graph, kind, 2, 2, ends);
+	graph->input = &ends[0];
+	graph->input_count = 2;
+	graph->output = &ends[2];
+	graph->output_count = 1;
+	return graph;
+}
+
+static void test_matmul(void **state)
+{
+	const u32 dim[] = { 2, 3, 3 }, bad[] = { 2, 4, 3 }, batch[] = { 3, 3, 3 };
+	struct npu_graph *graph = new_binary(NPU_OP_MATMUL, 3, dim, dim);
+
+	expect_good(graph);
+	expect_bad(new_binary(NPU_OP_MATMUL, 3, dim, bad), "3 x 3 by 4 x 3 is not 3 x 3");
+	expect_bad(new_binary(NPU_OP_MATMUL, 3, dim, batch), "leading dimensions");
+	expect_bad(new_binary(NPU_OP_MATMUL, 1, dim, dim), "operands of rank 1 and 1");
+}
+
 static void test_function(void **state)
 {
 	const u32 dim[] = { 1, 4, 6, 2 };
@@ -574,6 +603,7 @@ int main(void)
 		cmocka_unit_test(test_pad),
 		cmocka_unit_test(test_reduce),
 		cmocka_unit_test(test_softmax_scale),
+		cmocka_unit_test(test_matmul),
 		cmocka_unit_test(test_function),
 		cmocka_unit_test(test_lrn),
 		cmocka_unit_test(test_dump),
