@@ -30,10 +30,14 @@ static u32 add_once(u32 *values, u32 count, u32 value)
 	return count + 1;
 }
 
+static bool is_value(enum npu_operand from)
+{
+	return from == NPU_OPERAND_ELEMENT || from == NPU_OPERAND_CHANNEL;
+}
+
 static u32 add_stage(u32 *values, u32 count, const struct npu_sdp_stage *stage)
 {
-	if (stage->bypass ||
-	    (stage->alu_from != NPU_OPERAND_ELEMENT && stage->mul_from != NPU_OPERAND_ELEMENT))
+	if (stage->bypass || (!is_value(stage->alu_from) && !is_value(stage->mul_from)))
 		return count;
 	return add_once(values, count, stage->value);
 }
@@ -47,7 +51,10 @@ u32 npu_layer_reads(const struct npu_net *net, const struct npu_layer *layer,
 
 	if (layer->kind == NPU_LAYER_CONV || layer->kind == NPU_LAYER_SDP) {
 		count = add_stage(values, count, &layer->sdp.bs);
-		return add_stage(values, count, &layer->sdp.bn);
+		count = add_stage(values, count, &layer->sdp.bn);
+		if (is_value(layer->sdp.ew.mul_from))
+			count = add_once(values, count, layer->sdp.ew.value);
+		return count;
 	}
 	if (layer->kind != NPU_LAYER_CPU)
 		return count;

@@ -60,6 +60,7 @@ enum npu_operand {
 	NPU_OPERAND_REGISTER, /* one value for all */
 	NPU_OPERAND_KERNEL, /* a table in NPU_REGION_WEIGHTS, one entry for each output channel */
 	NPU_OPERAND_ELEMENT, /* a value of the network, one entry for each element (INT8) */
+	NPU_OPERAND_CHANNEL, /* a value of the network of 1 x 1 pixels: one entry for each channel */
 };
 
 enum npu_alu { NPU_ALU_MAX, NPU_ALU_MIN, NPU_ALU_SUM }; /* as SDP encodes it */
@@ -69,10 +70,11 @@ enum npu_alu { NPU_ALU_MAX, NPU_ALU_MIN, NPU_ALU_SUM }; /* as SDP encodes it */
  * @bypass: the stage is off; nothing else counts then
  * @alu_from, @alu_op, @alu_value, @alu_shift: operand << shift, combined by op
  * @mul_from, @mul_value, @mul_shift: product >> shift, half away from zero
+ * @prelu: multiplier and shift leave out what is not negative
  * @relu: negative results become zero
  * @table: byte offset in NPU_REGION_WEIGHTS of the per-kernel operands, 16 bit; ALU and
  *         MUL both from there: interleaved
- * @value: the value that NPU_OPERAND_ELEMENT reads
+ * @value: the value that NPU_OPERAND_ELEMENT or NPU_OPERAND_CHANNEL reads
  */
 struct npu_sdp_stage {
 	bool bypass;
@@ -83,14 +85,35 @@ struct npu_sdp_stage {
 	enum npu_operand mul_from;
 	s32 mul_value;
 	u32 mul_shift;
+	bool prelu;
 	bool relu;
 	u64 table;
 	u32 value;
 };
 
+#define NPU_LUT_ENTRIES 256u
+
+/**
+ * struct npu_sdp_ew - EW of SDP, where the configuration has one: multiplier, then table
+ * @mul_from: nothing, or a value of the network by element or by channel
+ * @mul_zero: is taken from each of its entries first
+ * @value: that value
+ * @has_lut: then, in place of x, the entry of the table for x; only where nothing else changes the
+ *           layer's INT8 input
+ * @lut: byte offset in NPU_REGION_WEIGHTS of NPU_LUT_ENTRIES entries, 16 bit, for -128 and up
+ */
+struct npu_sdp_ew {
+	enum npu_operand mul_from;
+	s32 mul_zero;
+	u32 value;
+	bool has_lut;
+	u64 lut;
+};
+
 /* All of SDP: stages, then (x - cvt_offset) * cvt_scale >> cvt_shift to INT8. */
 struct npu_sdp {
 	struct npu_sdp_stage bs, bn;
+	struct npu_sdp_ew ew;
 	s32 cvt_offset;
 	s32 cvt_scale;
 	u32 cvt_shift;
@@ -202,7 +225,7 @@ int npu_net_verify(const struct npu_net *net, struct npu_diag *diag);
 void npu_net_dump(const struct npu_net *net, enum npu_dump_format format, FILE *out);
 void npu_net_free(struct npu_net *net);
 
-#define NPU_LAYER_MAX_VALUES (NPU_MAX_INPUTS + 2)
+#define NPU_LAYER_MAX_VALUES (NPU_MAX_INPUTS + 3)
 
 /**
  * npu_layer_reads() - the values that a layer reads
@@ -216,6 +239,12 @@ u32 npu_layer_reads(const struct npu_net *net, const struct npu_layer *layer,
 /* The values that a layer writes, likewise; with @unpooled where there is one. */
 u32 npu_layer_writes(const struct npu_net *net, const struct npu_layer *layer,
 		     u32 values[NPU_LAYER_MAX_VALUES]);
+
+/* Does the layer use EW at all? */
+static inline bool npu_sdp_uses_ew(const struct npu_sdp *sdp)
+{
+	return sdp->ew.mul_from != NPU_OPERAND_NONE || sdp->ew.has_lut;
+}
 
 /* Strides and extent of a feature cube of that shape. */
 void npu_value_set_feature(struct npu_value *value, const struct nvdla_config *config, u32 h, u32 w,

@@ -23,6 +23,7 @@ static void print_operand(const struct npu_net *net, const struct npu_sdp_stage 
 		fprintf(out, "table@%llu", (unsigned long long)stage->table);
 		break;
 	case NPU_OPERAND_ELEMENT:
+	case NPU_OPERAND_CHANNEL:
 		fprintf(out, "%s", net->value[stage->value].name);
 		break;
 	default:
@@ -48,7 +49,15 @@ static void print_stage(const struct npu_net *net, const char *name,
 	}
 	if (stage->mul_shift)
 		fprintf(out, " >>%u", stage->mul_shift);
-	fprintf(out, "%s\n", stage->relu ? " relu" : "");
+	fprintf(out, "%s%s\n", stage->prelu ? " where negative" : "", stage->relu ? " relu" : "");
+}
+
+static void print_ew(const struct npu_net *net, const struct npu_sdp_ew *ew, FILE *out)
+{
+	if (ew->mul_from != NPU_OPERAND_NONE)
+		fprintf(out, "    ew: * (%s - %d)\n", net->value[ew->value].name, ew->mul_zero);
+	if (ew->has_lut)
+		fprintf(out, "    ew: table@%llu\n", (unsigned long long)ew->lut);
 }
 
 static void print_window(const struct npu_window *w, FILE *out)
@@ -113,6 +122,7 @@ static void print_layer(const struct npu_net *net, u32 index, FILE *out)
 		return;
 	print_stage(net, "bs", &l->sdp.bs, out);
 	print_stage(net, "bn", &l->sdp.bn, out);
+	print_ew(net, &l->sdp.ew, out);
 	if (l->sdp.cvt_offset || l->sdp.cvt_scale != 1 || l->sdp.cvt_shift)
 		fprintf(out, "    cvt: - %d * %d >>%u\n", l->sdp.cvt_offset, l->sdp.cvt_scale,
 			l->sdp.cvt_shift);

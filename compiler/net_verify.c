@@ -107,26 +107,73 @@ static bool fits_s16(s32 value)
 	return value >= INT16_MIN && value <= INT16_MAX;
 }
 
+static bool is_value(enum npu_operand from)
+{
+	return from == NPU_OPERAND_ELEMENT || from == NPU_OPERAND_CHANNEL;
+}
+
+static bool from_memory(enum npu_operand from)
+{
+	return is_value(from) || from == NPU_OPERAND_KERNEL;
+}
+
+/* A value that a stage reads beside the layer's input. */
+static int check_operand(const struct checker *c, enum npu_operand from, u32 value,
+			 const struct npu_value *out)
+{
+	const struct npu_value *operand = feature(c, value);
+
+	if (from == NPU_OPERAND_ELEMENT && (!operand || !same_shape(operand, out)))
+		return fail(c, "the operand by element has another shape than the output");
+	if (from == NPU_OPERAND_CHANNEL &&
+	    (!operand || operand->h != 1 || operand->w != 1 || operand->c != out->c ||
+	     operand->surface_stride != c->net->config->atom))
+		return fail(c, "the operand by channel is no row of the output's channels");
+	return 0;
+}
+
+static int check_ew(const struct checker *c, const struct npu_sdp_ew *ew,
+		    const struct npu_value *out)
+{
+	u64 end;
+
+	if (ew->mul_from != NPU_OPERAND_NONE || ew->has_lut) {
+		u32 needs = NVDLA_HAS_EW | (ew->has_lut ? NVDLA_HAS_SDP_LUT : 0);
+
+		if ((c->net->config->features & needs) != needs)
+			return fail(c, "uses EW or a table, which the configuration has not");
+	}
+	if (ew->mul_from != NPU_OPERAND_NONE) {
+		if (!is_value(ew->mul_from) || ew->mul_zero < -128 || ew->mul_zero > 127)
+			return fail(c, "unknown operand of EW");
+		if (check_operand(c, ew->mul_from, ew->value, out))
+			return -EINVAL;
+	}
+	if (ew->has_lut && (ew->lut % sizeof(s16) ||
+			    check_add_overflow(ew->lut, (u64)NPU_LUT_ENTRIES * sizeof(s16), &end) ||
+			    !c->net->weights || end > c->net->weights_bytes))
+		return fail(c, "a table of EW lies outside of the weights");
+	return 0;
+}
+
 static int check_stage(const struct checker *c, const struct npu_sdp_stage *stage, bool is_bs,
 		       const struct npu_value *out, u64 kernels)
 {
 	u64 bytes = 0, end;
-	const struct npu_value *element;
 
 	if (stage->bypass)
 		return 0;
-	if ((u32)stage->alu_from > NPU_OPERAND_ELEMENT ||
-	    (u32)stage->mul_from > NPU_OPERAND_ELEMENT || (u32)stage->alu_op > NPU_ALU_SUM)
+	if ((u32)stage->alu_from > NPU_OPERAND_CHANNEL ||
+	    (u32)stage->mul_from > NPU_OPERAND_CHANNEL || (u32)stage->alu_op > NPU_ALU_SUM)
 		return fail(c, "unknown operand or operation of SDP");
 	if (!fits_s16(stage->alu_value) || !fits_s16(stage->mul_value) || stage->alu_shift > 31 ||
 	    stage->mul_shift > 63)
 		return fail(c, "operand or shift of SDP does not fit its register");
-	if (stage->alu_from == NPU_OPERAND_ELEMENT || stage->mul_from == NPU_OPERAND_ELEMENT) {
-		element = feature(c, stage->value);
-		if (!element || !same_shape(element, out))
-			return fail(c, "the operand by element has another shape than the output");
-		if (stage->alu_from == stage->mul_from || stage->alu_from == NPU_OPERAND_KERNEL ||
-		    stage->mul_from == NPU_OPERAND_KERNEL)
+	if (is_value(stage->alu_from) || is_value(stage->mul_from)) {
+		if (check_operand(c, is_value(stage->alu_from) ? stage->alu_from : stage->mul_from,
+				  stage->value, out))
+			return -EINVAL;
+		if (from_memory(stage->alu_from) && from_memory(stage->mul_from))
 			return fail(c, "one stage of SDP reads two operands");
 	}
 	bytes += stage->alu_from == NPU_OPERAND_KERNEL ? 2 : 0;
@@ -146,9 +193,10 @@ static int check_sdp(const struct checker *c, const struct npu_value *out, u64 k
 
 	if (!fits_s16(sdp->cvt_scale) || sdp->cvt_shift > 63)
 		return fail(c, "output conversion does not fit its registers");
-	if (check_stage(c, &sdp->bs, true, out, kernels))
+	if (check_stage(c, &sdp->bs, true, out, kernels) ||
+	    check_stage(c, &sdp->bn, false, out, kernels))
 		return -EINVAL;
-	return check_stage(c, &sdp->bn, false, out, kernels);
+	return check_ew(c, &sdp->ew, out);
 }
 
 static u64 dilated(u32 kernel, u32 dilation)

@@ -292,9 +292,19 @@ static void code_stage(struct codec *c, struct npu_sdp_stage *s)
 	CODE_NUMBER(c, s->mul_from);
 	code_s32(c, &s->mul_value);
 	code_u32(c, &s->mul_shift);
+	code_bool(c, &s->prelu);
 	code_bool(c, &s->relu);
 	code_u64(c, &s->table);
 	code_u32(c, &s->value);
+}
+
+static void code_ew(struct codec *c, struct npu_sdp_ew *ew)
+{
+	CODE_NUMBER(c, ew->mul_from);
+	code_s32(c, &ew->mul_zero);
+	code_u32(c, &ew->value);
+	code_bool(c, &ew->has_lut);
+	code_u64(c, &ew->lut);
 }
 
 static void code_layer(struct codec *c, struct npu_layer *l)
@@ -318,6 +328,7 @@ static void code_layer(struct codec *c, struct npu_layer *l)
 	code_s32(c, &l->pad_value);
 	code_stage(c, &l->sdp.bs);
 	code_stage(c, &l->sdp.bn);
+	code_ew(c, &l->sdp.ew);
 	code_s32(c, &l->sdp.cvt_offset);
 	code_s32(c, &l->sdp.cvt_scale);
 	code_u32(c, &l->sdp.cvt_shift);

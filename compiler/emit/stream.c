@@ -67,9 +67,23 @@ void npu_stream_address(struct npu_stream *stream, u32 reg, u32 region, u64 offs
 		(struct nvdla_chain_addr){ .reg = reg, .region = region, .offset = offset };
 }
 
+void npu_stream_lut(struct npu_stream *stream, u32 table, const s16 *entry, u32 count)
+{
+	struct nvdla_chain_lut *lut = &stream->lut[stream->head.lut_count];
+
+	if (stream->head.lut_count == NPU_STREAM_MAX_LUTS || count > ARRAY_SIZE(lut->entry)) {
+		stream->error = stream->error ? stream->error : -E2BIG;
+		return;
+	}
+	*lut = (struct nvdla_chain_lut){ .table = table, .count = count };
+	memcpy(lut->entry, entry, count * sizeof(*entry));
+	stream->head.lut_count++;
+}
+
 void npu_stream_task_end(struct npu_stream *stream)
 {
 	put(stream, stream->address, stream->head.addr_count * sizeof(stream->address[0]));
+	put(stream, stream->lut, stream->head.lut_count * sizeof(stream->lut[0]));
 	if (stream->error)
 		return;
 	stream->head.size = (u32)(stream->bytes - stream->task);

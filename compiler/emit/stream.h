@@ -11,6 +11,7 @@
 #include "nvdla_regs.h"
 
 #define NPU_STREAM_MAX_ADDRESSES 8
+#define NPU_STREAM_MAX_LUTS 2
 
 struct npu_stream {
 	u8 *data;
@@ -18,6 +19,7 @@ struct npu_stream {
 	size_t task; /* offset of the present task's head */
 	struct nvdla_chain_task head;
 	struct nvdla_chain_addr address[NPU_STREAM_MAX_ADDRESSES];
+	struct nvdla_chain_lut lut[NPU_STREAM_MAX_LUTS];
 	u32 task_count;
 	int error; /* first one; 0: none */
 };
@@ -47,6 +49,9 @@ static inline void npu_stream_reg(struct npu_stream *stream, u32 reg, u32 value)
 
 /* An address: @reg is the register of the low half. */
 void npu_stream_address(struct npu_stream *stream, u32 reg, u32 region, u64 offset);
+
+/* Contents of a look-up table: @table and @count as struct nvdla_chain_lut has them. */
+void npu_stream_lut(struct npu_stream *stream, u32 table, const s16 *entry, u32 count);
 
 void npu_stream_task_end(struct npu_stream *stream);
 

@@ -15,6 +15,7 @@ static void rename_layer(struct npu_layer *layer, const u32 *name)
 	rename_value(&layer->unpooled, name);
 	rename_value(&layer->sdp.bs.value, name);
 	rename_value(&layer->sdp.bn.value, name);
+	rename_value(&layer->sdp.ew.value, name);
 }
 
 /* Marks what layers and the application touch, and what that lies in. */

@@ -4,7 +4,7 @@
  * convolution's own pass: SDP reads the older value element by element.  Here candidates are found;
  * whether the arithmetic is good enough is decided where the convolution is lowered.
  */
-#include "optimise.h"
+#include "binary.h"
 
 static bool is_candidate(const struct npu_opt *opt, const struct npu_op *add, u32 conv, u32 other)
 {
@@ -30,8 +30,11 @@ int npu_pass_fuse_residual(struct npu_opt *opt)
 
 	for (i = 0; i < graph->op_count; i++) {
 		const struct npu_op *add = &graph->op[i];
+		struct npu_binary binary;
 
-		if (add->kind != NPU_OP_ADD || opt->op[i].cpu_reason)
+		if (add->kind != NPU_OP_ADD || opt->op[i].cpu_reason ||
+		    npu_binary_of(graph, add, &binary) || binary.constant ||
+		    binary.from != NPU_OPERAND_ELEMENT)
 			continue;
 		for (j = 0; j < 2; j++) {
 			u32 conv = opt->tensor[add->input[j]].producer;

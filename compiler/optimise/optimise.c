@@ -106,6 +106,7 @@ struct npu_layer *npu_opt_add_layer(struct npu_opt *opt, enum npu_layer_kind kin
 		.blocks = 1,
 		.sdp = { .bs = { .bypass = true, .value = NPU_NONE },
 			 .bn = { .bypass = true, .value = NPU_NONE },
+			 .ew = { .value = NPU_NONE },
 			 .cvt_scale = 1 },
 		.unpooled = NPU_NONE,
 		.pool = { .window = point },

@@ -94,6 +94,10 @@ int npu_lower_max_pool(struct npu_opt *opt, u32 op);
 int npu_lower_add(struct npu_opt *opt, u32 op);
 int npu_lower_min_max(struct npu_opt *opt, u32 op);
 int npu_lower_requantise(struct npu_opt *opt, u32 op);
+int npu_lower_affine(struct npu_opt *opt, u32 op);
+int npu_lower_slope(struct npu_opt *opt, u32 op);
+int npu_lower_mul(struct npu_opt *opt, u32 op);
+int npu_lower_table(struct npu_opt *opt, u32 op);
 int npu_lower_concat(struct npu_opt *opt, u32 op);
 int npu_lower_cpu(struct npu_opt *opt, u32 op);
 

@@ -50,6 +50,7 @@ static s32 operand(enum npu_operand from, s32 value, const s16 *table, u32 k, s8
 	case NPU_OPERAND_KERNEL:
 		return table[k];
 	case NPU_OPERAND_ELEMENT:
+	case NPU_OPERAND_CHANNEL:
 		return element;
 	default:
 		return 0;
@@ -71,6 +72,8 @@ static s32 evaluate_stage(const struct npu_sdp_stage *stage, const s16 *alu, con
 		    : stage->alu_op == NPU_ALU_MIN ? min(x, with)
 						   : x + with;
 	}
+	if (stage->prelu && x >= 0)
+		return (s32)x;
 	if (stage->mul_from != NPU_OPERAND_NONE)
 		x *= operand(stage->mul_from, stage->mul_value, mul, k, element);
 	x = saturate(round_shift(x, stage->mul_shift), INT32_MIN, INT32_MAX);
@@ -84,6 +87,8 @@ s8 npu_sdp_evaluate(const struct npu_sdp *sdp, const struct npu_requant_tables *
 
 	x = evaluate_stage(&sdp->bs, tables->bs_alu, tables->bs_mul, k, x, element);
 	x = evaluate_stage(&sdp->bn, tables->bn_alu, tables->bn_mul, k, x, element);
+	if (sdp->ew.mul_from != NPU_OPERAND_NONE)
+		x = (s32)saturate((s64)x * (element - sdp->ew.mul_zero), INT32_MIN, INT32_MAX);
 	y = round_shift(((s64)x - sdp->cvt_offset) * sdp->cvt_scale, sdp->cvt_shift);
 	return (s8)saturate(y, -128, 127);
 }
@@ -332,6 +337,7 @@ static void fold_constants(struct npu_requant *requant, double span)
 }
 
 static const struct npu_sdp_stage stage_off = { .bypass = true, .value = NPU_NONE };
+static const struct npu_sdp_ew ew_off = { .value = NPU_NONE };
 
 static struct npu_sdp_stage kernel_stage(int alu_shift, int mul_shift)
 {
@@ -463,7 +469,7 @@ double npu_requant_conv(struct npu_requant *requant, struct npu_sdp *sdp,
 	bool odd_low = requant->low > -128 && requant->low != requant->zero;
 	double worst;
 
-	*sdp = (struct npu_sdp){ .bs = stage_off, .bn = stage_off, .cvt_scale = 1 };
+	*sdp = (struct npu_sdp){ .bs = stage_off, .bn = stage_off, .ew = ew_off, .cvt_scale = 1 };
 	sdp->cvt_offset = -requant->zero;
 	fold_constants(requant, 0.01);
 	worst = requant->residual ? residual_conv(requant, sdp, tables)
@@ -480,12 +486,12 @@ double npu_requant_conv(struct npu_requant *requant, struct npu_sdp *sdp,
 }
 
 double npu_requant_add(struct npu_sdp *sdp, double scale_a, s32 zero_a, double scale_b, s32 zero_b,
-		       s32 zero, s32 sign)
+		       s32 zero, s32 sign_a, s32 sign_b)
 {
 	double ratio = scale_a / scale_b, f, rounded, offset, worst;
 	int u = operand_shift(ratio, 12), shift, f_shift;
 
-	*sdp = (struct npu_sdp){ .bs = stage_off, .bn = stage_off };
+	*sdp = (struct npu_sdp){ .bs = stage_off, .bn = stage_off, .ew = ew_off };
 	if (u < 4)
 		return -1;
 	shift = operand_shift(ldexp(ratio, u), MUL_MAX_SHIFT);
@@ -493,13 +499,13 @@ double npu_requant_add(struct npu_sdp *sdp, double scale_a, s32 zero_a, double s
 	f_shift = operand_shift(f, MUL_MAX_SHIFT);
 	if (shift < 0 || f_shift < 0)
 		return -1;
-	/* a - b is -(b - a): both multipliers change their sign. */
+	/* a - b is -(b - a): both multipliers change their sign; b - a: that of a alone does. */
 	sdp->bs = (struct npu_sdp_stage){
 		.alu_from = NPU_OPERAND_REGISTER,
 		.alu_op = NPU_ALU_SUM,
 		.alu_value = -zero_a,
 		.mul_from = NPU_OPERAND_REGISTER,
-		.mul_value = sign * (s32)round_operand(ldexp(ratio, u + shift)),
+		.mul_value = sign_a * sign_b * (s32)round_operand(ldexp(ratio, u + shift)),
 		.mul_shift = shift,
 		.value = NPU_NONE,
 	};
@@ -509,10 +515,10 @@ double npu_requant_add(struct npu_sdp *sdp, double scale_a, s32 zero_a, double s
 		.alu_shift = u,
 		.value = NPU_NONE,
 	};
-	sdp->cvt_scale = sign * (s32)round_operand(ldexp(f, f_shift));
+	sdp->cvt_scale = sign_b * (s32)round_operand(ldexp(f, f_shift));
 	sdp->cvt_shift = f_shift;
 	rounded = ldexp(abs(sdp->cvt_scale), -f_shift);
-	offset = round(ldexp(zero_b, u) - sign * zero / rounded);
+	offset = round(ldexp(zero_b, u) - sign_b * zero / rounded);
 	if (fabs(offset) > INT32_MAX)
 		return -1;
 	sdp->cvt_offset = (s32)offset;
@@ -525,7 +531,7 @@ double npu_requant_scale(struct npu_sdp *sdp, double scale, s32 zero_in, s32 zer
 	int power = 0, shift;
 	double factor;
 
-	*sdp = (struct npu_sdp){ .bs = stage_off, .bn = stage_off, .cvt_scale = 1 };
+	*sdp = (struct npu_sdp){ .bs = stage_off, .bn = stage_off, .ew = ew_off, .cvt_scale = 1 };
 	factor = twice ? frexp(scale, &power) : scale;
 	if (power > 0) {
 		factor = scale;
@@ -552,4 +558,165 @@ double npu_requant_scale(struct npu_sdp *sdp, double scale, s32 zero_in, s32 zer
 		};
 	sdp->cvt_offset = -zero_out;
 	return 256 * fabs(ldexp(sdp->bs.mul_value, power - shift) - scale);
+}
+
+static double largest_of(const double *value, u32 count)
+{
+	double largest = 0;
+	u32 k;
+
+	for (k = 0; k < count; k++)
+		largest = fmax(largest, fabs(value[k]));
+	return largest;
+}
+
+static bool all_same(const s16 *value, u32 count)
+{
+	u32 k;
+
+	for (k = 1; k < count; k++)
+		if (value[k] != value[0])
+			return false;
+	return true;
+}
+
+/* Fractions of an output unit between BS and BN: more would gain nothing. */
+#define AFFINE_UNIT 12
+#define AFFINE_LEAST_UNIT 3
+
+double npu_requant_affine(struct npu_sdp *sdp, const struct npu_affine *affine)
+{
+	double multiplier = largest_of(affine->multiplier, affine->count), worst = 0;
+	double offset = largest_of(affine->offset, affine->count);
+	int unit = AFFINE_UNIT + 1, shift, add_shift;
+	u32 k;
+
+	do {
+		unit--;
+		shift = operand_shift(ldexp(multiplier, unit), MUL_MAX_SHIFT);
+		add_shift = bias_shift(ldexp(offset, unit));
+	} while (unit > AFFINE_LEAST_UNIT && (shift < 0 || add_shift > BIAS_MAX_SHIFT));
+	if (shift < 0 || add_shift > BIAS_MAX_SHIFT)
+		return -1;
+	for (k = 0; k < affine->count; k++) {
+		double off, m = ldexp(affine->multiplier[k], unit + shift);
+
+		affine->mul[k] = (s16)round_operand(m);
+		affine->add[k] = (s16)round_operand(ldexp(affine->offset[k], unit - add_shift));
+		off = 255 * ldexp(fabs(affine->mul[k] - m), -unit - shift);
+		off += fabs(ldexp(affine->add[k], add_shift - unit) - affine->offset[k]);
+		worst = fmax(worst, off + ldexp(0.5, -unit));
+	}
+	*sdp = (struct npu_sdp){ .ew = ew_off, .cvt_scale = 1, .cvt_offset = -affine->zero_out };
+	sdp->bs = (struct npu_sdp_stage){
+		.alu_from = NPU_OPERAND_REGISTER,
+		.alu_op = NPU_ALU_SUM,
+		.alu_value = -affine->zero_in,
+		.mul_from = NPU_OPERAND_KERNEL,
+		.mul_shift = shift,
+		.value = NPU_NONE,
+	};
+	sdp->bn = (struct npu_sdp_stage){
+		.alu_from = NPU_OPERAND_KERNEL,
+		.alu_op = NPU_ALU_SUM,
+		.alu_shift = add_shift,
+		.mul_from = NPU_OPERAND_REGISTER,
+		.mul_value = 1,
+		.mul_shift = unit,
+		.value = NPU_NONE,
+	};
+	if (all_same(affine->mul, affine->count)) {
+		sdp->bs.mul_from = NPU_OPERAND_REGISTER;
+		sdp->bs.mul_value = affine->mul[0];
+	}
+	if (all_same(affine->add, affine->count)) {
+		sdp->bn.alu_from = NPU_OPERAND_REGISTER;
+		sdp->bn.alu_value = affine->add[0];
+	}
+	return worst;
+}
+
+/* Fractions of an input unit in which slopes are applied. */
+#define PRELU_UNIT 12
+
+double npu_requant_prelu(struct npu_sdp *sdp, double scale, const double *slope, u32 count,
+			 s32 zero_in, s32 zero_out, s16 *mul)
+{
+	int slope_shift = operand_shift(largest_of(slope, count), MUL_MAX_SHIFT);
+	int shift = operand_shift(ldexp(scale, -PRELU_UNIT), MUL_MAX_SHIFT);
+	double factor, offset, off = 0;
+	u32 k;
+
+	if (slope_shift < 0 || shift < 0)
+		return -1;
+	for (k = 0; k < count; k++) {
+		mul[k] = (s16)round_operand(ldexp(slope[k], slope_shift));
+		off = fmax(off, fabs(ldexp(mul[k], -slope_shift) - slope[k]));
+	}
+	*sdp = (struct npu_sdp){ .ew = ew_off };
+	sdp->bs = (struct npu_sdp_stage){
+		.alu_from = NPU_OPERAND_REGISTER,
+		.alu_op = NPU_ALU_SUM,
+		.alu_value = -zero_in,
+		.mul_from = NPU_OPERAND_REGISTER,
+		.mul_value = 1 << PRELU_UNIT,
+		.value = NPU_NONE,
+	};
+	sdp->bn = (struct npu_sdp_stage){
+		.mul_from = NPU_OPERAND_KERNEL,
+		.mul_shift = slope_shift,
+		.prelu = true,
+		.value = NPU_NONE,
+	};
+	if (all_same(mul, count)) {
+		sdp->bn.mul_from = NPU_OPERAND_REGISTER;
+		sdp->bn.mul_value = mul[0];
+	}
+	sdp->cvt_scale = (s32)round_operand(ldexp(scale, shift - PRELU_UNIT));
+	sdp->cvt_shift = shift;
+	if (!sdp->cvt_scale)
+		return -1;
+	factor = ldexp(sdp->cvt_scale, -shift);
+	offset = round(-zero_out / factor);
+	if (fabs(offset) > INT32_MAX)
+		return -1;
+	sdp->cvt_offset = (s32)offset;
+	off = off * 255 * scale + factor / 2;
+	return off +
+	       255 * fabs(ldexp(factor, PRELU_UNIT) - scale) * fmax(1, largest_of(slope, count)) +
+	       fabs(-offset * factor - zero_out);
+}
+
+double npu_requant_product(struct npu_sdp *sdp, double scale, s32 zero_a, s32 zero_b, s32 zero,
+			   enum npu_operand from, bool has_ew)
+{
+	int shift = operand_shift(scale, MUL_MAX_SHIFT);
+	double factor, offset;
+
+	if (shift < 0 || (zero_b && !has_ew))
+		return -1;
+	*sdp = (struct npu_sdp){ .bs = stage_off, .bn = stage_off, .ew = ew_off };
+	sdp->bs = (struct npu_sdp_stage){
+		.alu_from = NPU_OPERAND_REGISTER,
+		.alu_op = NPU_ALU_SUM,
+		.alu_value = -zero_a,
+		.value = NPU_NONE,
+	};
+	if (zero_b) {
+		sdp->ew.mul_from = from;
+		sdp->ew.mul_zero = zero_b;
+	} else {
+		sdp->bs.mul_from = from;
+	}
+	sdp->cvt_scale = (s32)round_operand(ldexp(scale, shift));
+	sdp->cvt_shift = shift;
+	if (!sdp->cvt_scale)
+		return -1;
+	factor = ldexp(sdp->cvt_scale, -shift);
+	offset = round(-zero / factor);
+	if (fabs(offset) > INT32_MAX)
+		return -1;
+	sdp->cvt_offset = (s32)offset;
+	/* The largest product that matters is the one that saturates. */
+	return 256 * fabs(factor / scale - 1) + fabs(-offset * factor - zero);
 }

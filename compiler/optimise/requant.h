@@ -77,12 +77,12 @@ double npu_requant_conv(struct npu_requant *requant, struct npu_sdp *sdp,
  * npu_requant_add() - operands for a sum or difference of two INT8 values by SDP alone
  * @scale_a, @scale_b: scale of an operand / scale of the output
  * @zero_a, @zero_b, @zero: zero points as stored
- * @sign: 1 or -1: a + b or a - b
+ * @sign_a, @sign_b: 1 or -1: how they enter the sum; one of them is 1
  *
  * b is the operand by element.  Return as npu_requant_conv().
  */
 double npu_requant_add(struct npu_sdp *sdp, double scale_a, s32 zero_a, double scale_b, s32 zero_b,
-		       s32 zero, s32 sign);
+		       s32 zero, s32 sign_a, s32 sign_b);
 
 /**
  * npu_requant_scale() - operands for a change of scale and zero point by SDP alone
@@ -94,10 +94,56 @@ double npu_requant_add(struct npu_sdp *sdp, double scale_a, s32 zero_a, double s
 double npu_requant_scale(struct npu_sdp *sdp, double scale, s32 zero_in, s32 zero_out, bool twice);
 
 /**
+ * struct npu_affine - (in - zero_in) * multiplier + offset for each channel, in units of the output
+ * @multiplier, @offset: [count]; may be negative
+ * @zero_in, @zero_out: zero points as stored
+ * @mul, @add: receive operands of BS and BN, [count]
+ */
+struct npu_affine {
+	const double *multiplier, *offset;
+	u32 count;
+	s32 zero_in, zero_out;
+	s16 *mul, *add;
+};
+
+/**
+ * npu_requant_affine() - operands for a sum or product with constants of the channels
+ * @sdp: result; BS multiplies by @affine->mul, BN adds @affine->add, each by a table, or by a register
+ *       where all channels have the same
+ *
+ * Return as npu_requant_conv().
+ */
+double npu_requant_affine(struct npu_sdp *sdp, const struct npu_affine *affine);
+
+/**
+ * npu_requant_prelu() - operands for a slope of negative values
+ * @scale: input scale / output scale
+ * @slope, @count: of each channel
+ * @mul: receives operands of BN, [count]; a register where all channels have the same
+ *
+ * Return as npu_requant_conv().
+ */
+double npu_requant_prelu(struct npu_sdp *sdp, double scale, const double *slope, u32 count,
+			 s32 zero_in, s32 zero_out, s16 *mul);
+
+/**
+ * npu_requant_product() - operands for the product of two INT8 values
+ * @scale: product of their scales / output scale
+ * @zero_a, @zero_b, @zero: zero points as stored; b is the operand by element or by channel @from
+ * @has_ew: EW may be used; without it @zero_b has to be 0
+ *
+ * Return as npu_requant_conv().
+ */
+double npu_requant_product(struct npu_sdp *sdp, double scale, s32 zero_a, s32 zero_b, s32 zero,
+			   enum npu_operand from, bool has_ew);
+
+/**
  * npu_sdp_evaluate() - exactly what SDP computes for one element
  * @x: the accumulator or the INT8 input
  * @k: the channel: index into @tables
- * @element: the operand by element, if any
+ * @element: the operand by element or by channel, if any
+ *
+ * EW's multiplier takes its zero point from @element too; its table is not looked at.
  */
 s8 npu_sdp_evaluate(const struct npu_sdp *sdp, const struct npu_requant_tables *tables, u32 k,
 		    s32 x, s8 element);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Which operators the NPU does. */
-#include "optimise.h"
+#include "binary.h"
 
 #include "nvdla_cbuf.h"
 
@@ -156,29 +156,48 @@ static const char *check_mean(const struct npu_opt *opt, const struct npu_op *op
 	return check_ones(opt, nhwc[1], nhwc[2]);
 }
 
-static const char *check_elementwise(const struct npu_opt *opt, const struct npu_op *op)
+static const char *check_binary(const struct npu_opt *opt, const struct npu_op *op)
 {
 	const char *reason = check_tensors(opt, op, 2);
-	const struct npu_tensor *a, *b, *out;
-	u32 na[4], nb[4];
+	struct npu_binary binary;
+
+	return reason ? reason : npu_binary_of(opt->graph, op, &binary);
+}
+
+static bool same_quant(const struct npu_tensor *a, const struct npu_tensor *b)
+{
+	return a->quant.scale[0] == b->quant.scale[0] && npu_stored_zero(a) == npu_stored_zero(b);
+}
+
+static const char *check_min_max(const struct npu_opt *opt, const struct npu_op *op)
+{
+	const struct npu_tensor *out = npu_op_output(opt->graph, op);
+	const char *reason = check_binary(opt, op);
 
 	if (reason)
 		return reason;
-	a = npu_op_input(opt->graph, op, 0);
-	b = npu_op_input(opt->graph, op, 1);
-	out = npu_op_output(opt->graph, op);
-	if (a->data || b->data)
-		return "constant operand";
-	npu_tensor_nhwc(a, na);
-	npu_tensor_nhwc(b, nb);
-	if (memcmp(na, nb, sizeof(na)))
-		return "operands are broadcast";
-	if (op->kind != NPU_OP_MINIMUM && op->kind != NPU_OP_MAXIMUM)
-		return NULL;
-	if (a->quant.scale[0] != b->quant.scale[0] || a->quant.scale[0] != out->quant.scale[0] ||
-	    npu_stored_zero(a) != npu_stored_zero(b) || npu_stored_zero(a) != npu_stored_zero(out))
+	if (!same_quant(npu_op_input(opt->graph, op, 0), out) ||
+	    !same_quant(npu_op_input(opt->graph, op, 1), out))
 		return "operands have different scales";
 	return NULL;
+}
+
+static const char *check_mul(const struct npu_opt *opt, const struct npu_op *op)
+{
+	const char *reason = check_binary(opt, op);
+	struct npu_binary binary;
+	bool main_zero, other_zero;
+
+	if (reason)
+		return reason;
+	npu_binary_of(opt->graph, op, &binary);
+	main_zero = !npu_stored_zero(npu_op_input(opt->graph, op, binary.main));
+	other_zero = !npu_stored_zero(npu_op_input(opt->graph, op, binary.other));
+	if (binary.constant || (opt->config->features & NVDLA_HAS_EW) || other_zero ||
+	    (main_zero && binary.from == NPU_OPERAND_ELEMENT))
+		return NULL;
+	return "a product of two values with zero points needs EW, which this configuration has "
+	       "not";
 }
 
 static const char *check_unary(const struct npu_opt *opt, const struct npu_op *op)
@@ -186,6 +205,18 @@ static const char *check_unary(const struct npu_opt *opt, const struct npu_op *o
 	if (npu_op_input(opt->graph, op, 0)->data)
 		return "constant input";
 	return check_tensors(opt, op, 1);
+}
+
+static const char *check_prelu(const struct npu_opt *opt, const struct npu_op *op)
+{
+	const char *reason = check_tensors(opt, op, 2);
+	struct npu_binary binary;
+
+	if (reason)
+		return reason;
+	if (npu_binary_of(opt->graph, op, &binary) || binary.main || !binary.constant)
+		return "slopes are no constants of the channels";
+	return NULL;
 }
 
 static const char *check_concat(const struct npu_opt *opt, const struct npu_op *op)
@@ -207,6 +238,13 @@ static const char *check_concat(const struct npu_opt *opt, const struct npu_op *
 	}
 	return NULL;
 }
+
+/* Functions of one element. */
+#define TABLE                                                                   \
+	{                                                                       \
+		.unit = "SDP table", .needs = NVDLA_HAS_EW | NVDLA_HAS_SDP_LUT, \
+		.check = check_unary, .lower = npu_lower_table,                 \
+	}
 
 const struct npu_op_support npu_op_support[NPU_OP_COUNT] = {
 	[NPU_OP_CONV] = { .unit = "conv + SDP",
@@ -237,21 +275,37 @@ const struct npu_op_support npu_op_support[NPU_OP_COUNT] = {
 			  .lower = npu_lower_average },
 	[NPU_OP_ADD] = { .unit = "SDP",
 			 .limits =
-				 "same shapes, no constants; fused into a convolution where exact",
-			 .check = check_elementwise,
+				 "same shapes, or one operand or constant by channel; fused into a "
+				 "convolution where exact",
+			 .check = check_binary,
 			 .lower = npu_lower_add },
 	[NPU_OP_SUB] = { .unit = "SDP",
-			 .limits = "same shapes, no constants",
-			 .check = check_elementwise,
+			 .limits = "as add",
+			 .check = check_binary,
 			 .lower = npu_lower_add },
 	[NPU_OP_MINIMUM] = { .unit = "SDP",
-			     .limits = "same shapes and scales, no constants",
-			     .check = check_elementwise,
+			     .limits = "as add, all of one scale",
+			     .check = check_min_max,
 			     .lower = npu_lower_min_max },
 	[NPU_OP_MAXIMUM] = { .unit = "SDP",
-			     .limits = "same shapes and scales, no constants",
-			     .check = check_elementwise,
+			     .limits = "as add, all of one scale",
+			     .check = check_min_max,
 			     .lower = npu_lower_min_max },
+	[NPU_OP_MUL] = { .unit = "SDP",
+			 .limits =
+				 "as add; two values on configurations without EW: one zero point "
+				 "is 0",
+			 .check = check_mul,
+			 .lower = npu_lower_mul },
+	[NPU_OP_LEAKY_RELU] = { .unit = "SDP", .check = check_unary, .lower = npu_lower_slope },
+	[NPU_OP_PRELU] = { .unit = "SDP",
+			   .limits = "constant slopes, one or one for each channel",
+			   .check = check_prelu,
+			   .lower = npu_lower_slope },
+	[NPU_OP_LOGISTIC] = TABLE,
+	[NPU_OP_TANH] = TABLE,
+	[NPU_OP_HARD_SWISH] = TABLE,
+	[NPU_OP_FUNCTION] = TABLE,
 	[NPU_OP_RELU] = { .unit = "SDP",
 			  .limits = "ReLU, ReLU6, ReLU -1..1",
 			  .check = check_unary,

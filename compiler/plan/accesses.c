@@ -8,23 +8,16 @@ static bool is_torn(const struct npu_plan *plan, u32 value, u32 first, u32 rows)
 	       npu_plan_band(plan, value, first) != npu_plan_band(plan, value, first + rows - 1);
 }
 
-static bool reads_elements(const struct npu_sdp_stage *stage)
-{
-	return npu_stage_elements(stage) != 0;
-}
-
 /* What SDP reads for each element, and what it or PDP behind it writes. */
 static u32 torn_by_sdp(const struct npu_layer *layer, const struct npu_plan *plan,
 		       const struct npu_task *t)
 {
 	u32 output = t->pooled || !layer->has_pool ? layer->output : layer->unpooled;
+	u32 value[NPU_SDP_STAGES], i, n = npu_sdp_elements(&layer->sdp, value);
 
-	if (reads_elements(&layer->sdp.bs) &&
-	    is_torn(plan, layer->sdp.bs.value, t->conv_y, t->conv_rows))
-		return layer->sdp.bs.value;
-	if (reads_elements(&layer->sdp.bn) &&
-	    is_torn(plan, layer->sdp.bn.value, t->conv_y, t->conv_rows))
-		return layer->sdp.bn.value;
+	for (i = 0; i < n; i++)
+		if (is_torn(plan, value[i], t->conv_y, t->conv_rows))
+			return value[i];
 	return is_torn(plan, output, t->y, t->rows) ? output : NPU_NONE;
 }
 

@@ -34,8 +34,8 @@ struct link {
 	struct npu_axis axis;
 };
 
-/* Input, two operands, output. */
-#define PASS_LINKS 4
+/* Input, operands of SDP, output. */
+#define PASS_LINKS (NPU_SDP_STAGES + 2)
 
 /* The row of the output that begins with @row of the value: link->rows or more: none; 0: impossible. */
 static u32 link_cut(const struct link *link, u32 row)
@@ -59,15 +59,16 @@ static void add_window(struct link *link, u32 *count, u32 value, const struct np
 }
 
 /* Operands by element follow the rows of the convolution, which a pooling on the fly looks at again. */
-static void add_operand(struct link *link, u32 *count, const struct npu_sdp_stage *stage,
-			const struct npu_axis *pooled)
+static void add_operands(struct link *link, u32 *count, const struct npu_sdp *sdp,
+			 const struct npu_axis *pooled)
 {
-	if (!npu_stage_elements(stage))
-		return;
-	if (pooled)
-		add_window(link, count, stage->value, pooled, 1, false);
-	else
-		add_rows(link, count, stage->value);
+	u32 value[NPU_SDP_STAGES], i, n = npu_sdp_elements(sdp, value);
+
+	for (i = 0; i < n; i++)
+		if (pooled)
+			add_window(link, count, value[i], pooled, 1, false);
+		else
+			add_rows(link, count, value[i]);
 }
 
 static u32 conv_links(const struct npu_net *net, const struct npu_layer *layer, bool pooled,
@@ -83,8 +84,7 @@ static u32 conv_links(const struct npu_net *net, const struct npu_layer *layer, 
 	if (pooled)
 		pool = npu_pool_rows(net, layer);
 	add_window(link, &count, layer->input, &shape.rows, shape.row_step, true);
-	add_operand(link, &count, &layer->sdp.bs, pooled ? &pool : NULL);
-	add_operand(link, &count, &layer->sdp.bn, pooled ? &pool : NULL);
+	add_operands(link, &count, &layer->sdp, pooled ? &pool : NULL);
 	add_rows(link, &count, pooled || !layer->has_pool ? layer->output : layer->unpooled);
 	return count;
 }
@@ -106,8 +106,7 @@ static u32 sdp_links(const struct npu_layer *layer, struct link *link)
 	u32 count = 0;
 
 	add_rows(link, &count, layer->input);
-	add_operand(link, &count, &layer->sdp.bs, NULL);
-	add_operand(link, &count, &layer->sdp.bn, NULL);
+	add_operands(link, &count, &layer->sdp, NULL);
 	add_rows(link, &count, layer->output);
 	return count;
 }

@@ -38,11 +38,26 @@ static u32 round_up(u32 n, u32 to)
 	return DIV_ROUND_UP(n, to) * to;
 }
 
+u32 npu_sdp_elements(const struct npu_sdp *sdp, u32 value[NPU_SDP_STAGES])
+{
+	u32 count = 0;
+
+	if (npu_stage_elements(&sdp->bs))
+		value[count++] = sdp->bs.value;
+	if (npu_stage_elements(&sdp->bn))
+		value[count++] = sdp->bn.value;
+	if (sdp->ew.mul_from == NPU_OPERAND_ELEMENT)
+		value[count++] = sdp->ew.value;
+	return count;
+}
+
 /* The slowest of SDP's units: cycles for an atom. */
-static u32 sdp_atom_cycles(const struct nvdla_config *config)
+static u32 sdp_atom_cycles(const struct nvdla_config *config, bool ew)
 {
 	u32 throughput = min(config->bs_throughput, config->bn_throughput);
 
+	if (ew)
+		throughput = min(throughput, (u32)config->ew_throughput);
 	return DIV_ROUND_UP((u32)config->atom, max(throughput, 1u));
 }
 
@@ -56,7 +71,7 @@ static u64 group_cycles(const struct nvdla_config *config, const struct npu_conv
 	u64 stripes = max(outputs / stripe, (u64)1);
 	u64 length = DIV_ROUND_UP(outputs, stripes);
 	u64 compute = max(length, (u64)config->atomic_k) * steps;
-	u64 deliver = length * sdp_atom_cycles(config) + DELIVER_CYCLES;
+	u64 deliver = length * sdp_atom_cycles(config, shape->ew) + DELIVER_CYCLES;
 
 	return stripes * max(compute, deliver);
 }
@@ -114,14 +129,15 @@ struct npu_cost npu_cost_sdp(const struct npu_net *net, const struct npu_layer *
 	u64 lanes = round_up(t->kernels, config->atom);
 	u64 atoms = (u64)t->rows * t->cols * lanes / config->atom;
 	u32 tables = npu_stage_table_bytes(&layer->sdp.bs) + npu_stage_table_bytes(&layer->sdp.bn);
-	u32 elements = npu_stage_elements(&layer->sdp.bs) + npu_stage_elements(&layer->sdp.bn);
+	u32 values[NPU_SDP_STAGES], elements = npu_sdp_elements(&layer->sdp, values);
 	struct npu_cost cost = {
 		.feature_bytes = atoms * config->atom,
 		.operand_bytes = lanes * tables + atoms * config->atom * elements,
 		.output_bytes = atoms * config->atom,
 	};
 
-	cost.cycles = atoms * sdp_atom_cycles(config) * 17 / 16 + POST_CYCLES;
+	cost.cycles = atoms * sdp_atom_cycles(config, npu_sdp_uses_ew(&layer->sdp)) * 17 / 16 +
+		      POST_CYCLES;
 	return cost;
 }
 

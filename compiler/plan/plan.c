@@ -268,7 +268,9 @@ static bool same_layer(const struct npu_net *net, const struct npu_layer *a,
 	       !memcmp(&a->window, &b->window, sizeof(a->window)) &&
 	       (!a->has_pool ||
 		!memcmp(&a->pool.window, &b->pool.window, sizeof(a->pool.window))) &&
-	       same_stage(&a->sdp.bs, &b->sdp.bs) && same_stage(&a->sdp.bn, &b->sdp.bn);
+	       same_stage(&a->sdp.bs, &b->sdp.bs) && same_stage(&a->sdp.bn, &b->sdp.bn) &&
+	       npu_sdp_uses_ew(&a->sdp) == npu_sdp_uses_ew(&b->sdp) &&
+	       a->sdp.ew.mul_from == b->sdp.ew.mul_from;
 }
 
 static bool copy_equal(struct npu_planner *p, u32 index, struct npu_layer_plan *lp, int *err)

@@ -105,4 +105,9 @@ bool npu_weights_aligned(const struct nvdla_config *config, const struct npu_lay
 u32 npu_stage_table_bytes(const struct npu_sdp_stage *stage);
 u32 npu_stage_elements(const struct npu_sdp_stage *stage);
 
+#define NPU_SDP_STAGES 3
+
+/* The values that SDP reads for each element; how many. */
+u32 npu_sdp_elements(const struct npu_sdp *sdp, u32 value[NPU_SDP_STAGES]);
+
 #endif /* NPU_PLAN_INTERNAL_H */

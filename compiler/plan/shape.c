@@ -61,6 +61,7 @@ int npu_conv_shape(const struct npu_net *net, const struct npu_layer *layer, boo
 		&net->value[layer->has_pool ? layer->unpooled : layer->output];
 	const struct npu_value *out = pooled ? &net->value[layer->output] : conv;
 	const struct npu_window *w = &layer->window, *p = &layer->pool.window;
+	u32 values[NPU_SDP_STAGES];
 
 	*s = (struct npu_conv_shape){
 		.rows = { in->h, conv->h, out->h, (u32)npu_dilated(w->r, w->dilation_y),
@@ -76,7 +77,8 @@ int npu_conv_shape(const struct npu_net *net, const struct npu_layer *layer, boo
 		.pooled = pooled,
 		.table_bytes = npu_stage_table_bytes(&layer->sdp.bs) +
 			       npu_stage_table_bytes(&layer->sdp.bn),
-		.elements = npu_stage_elements(&layer->sdp.bs) + npu_stage_elements(&layer->sdp.bn),
+		.elements = npu_sdp_elements(&layer->sdp, values),
+		.ew = npu_sdp_uses_ew(&layer->sdp),
 	};
 	if (!s->c || !s->k || !window_fits(w, in, conv) || (pooled && !window_fits(p, conv, out)))
 		return -EINVAL;

@@ -22,6 +22,7 @@
  * @table_bytes: operand tables of SDP, bytes for one kernel
  * @aligned: weights of every block start at a multiple of what CDMA asks for at a time
  * @elements: operands of SDP that are read for each element of the convolution's output
+ * @ew: the slower EW is in use
  * @cut, @cut_count: rows of the output in front of which a piece has to end, ascending
  */
 struct npu_conv_shape {
@@ -32,6 +33,7 @@ struct npu_conv_shape {
 	u32 pooled;
 	u32 table_bytes;
 	u32 elements;
+	u32 ew;
 	u32 aligned;
 	const u32 *cut;
 	u32 cut_count;

@@ -19,6 +19,8 @@
 #define NVDLA_CHAIN_NO_REG 0xffffffffu
 
 #define NVDLA_LUT_TABLES 2 /* of SDP and of CDP: LE and LO */
+#define NVDLA_LUT_LE_ENTRIES 65
+#define NVDLA_LUT_LO_ENTRIES 257
 
 /* struct nvdla_chain_task_info.flags */
 #define NVDLA_TASK_OVERLAPS BIT(0) /* may run together with the task before it */

@@ -9,7 +9,7 @@
 #define ROUND_UP_8(x) (((x) + 7) & ~(size_t)7)
 
 /* The entries of look-up tables LE and LO. */
-static const u32 lut_entries[NVDLA_LUT_TABLES] = { 65, 257 };
+static const u32 lut_entries[NVDLA_LUT_TABLES] = { NVDLA_LUT_LE_ENTRIES, NVDLA_LUT_LO_ENTRIES };
 
 /* What is carried from task to task of a chain; too large for a kernel's stack. */
 struct walk {

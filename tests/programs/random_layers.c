@@ -89,18 +89,20 @@ static void *constant(struct maker *m, u32 tensor)
 	return data;
 }
 
+/* 0: one. */
+static const u32 input_counts[NPU_OP_COUNT] = {
+	[NPU_OP_CONV] = 3,    [NPU_OP_FULLY_CONNECTED] = 3,
+	[NPU_OP_ADD] = 2,     [NPU_OP_SUB] = 2,
+	[NPU_OP_MUL] = 2,     [NPU_OP_MAXIMUM] = 2,
+	[NPU_OP_MINIMUM] = 2, [NPU_OP_PRELU] = 2,
+	[NPU_OP_CONCAT] = 2,  [NPU_OP_PAD] = 2,
+};
+
 static struct npu_op *add_op(struct maker *m, enum npu_op_kind kind, const char *name, u32 in,
 			     u32 out)
 {
-	struct npu_op *op =
-		npu_graph_add_op(m->graph, kind, name,
-				 kind == NPU_OP_CONV || kind == NPU_OP_FULLY_CONNECTED ? 3
-				 : kind == NPU_OP_ADD || kind == NPU_OP_SUB ||
-						 kind == NPU_OP_MAXIMUM || kind == NPU_OP_MINIMUM ||
-						 kind == NPU_OP_CONCAT || kind == NPU_OP_PAD
-					 ? 2
-					 : 1,
-				 1);
+	struct npu_op *op = npu_graph_add_op(m->graph, kind, name,
+					     input_counts[kind] ? input_counts[kind] : 1, 1);
 	size_t used = strlen(m->what);
 
 	op->input[0] = in;
@@ -332,16 +334,52 @@ static u32 add_input_like(struct maker *m, u32 tensor, bool same_quant)
 	return input;
 }
 
+/* An operand for all or for each channel: a constant or a graph input. */
+static u32 add_channel_operand(struct maker *m, u32 tensor, bool same_quant)
+{
+	const struct npu_tensor *like = &m->graph->tensor[tensor];
+	float scale = like->quant.scale[0] * (float)exp2(2 * unit() - 1);
+	s32 zero = chance(40) ? (m->dtype == NPU_U8 ? 128 : 0) : random_zero(m->dtype);
+	u32 c = like->dim[3], operand, one = 1;
+
+	if (same_quant) {
+		scale = like->quant.scale[0];
+		zero = like->quant.zero[0];
+	}
+	if (chance(70) || m->graph->input_count == MAX_INPUTS) {
+		operand = npu_graph_add_tensor(m->graph, "constant", m->dtype, 1,
+					       chance(30) ? &one : &c);
+		set_quant(m, operand, scale, zero);
+		shared_random_bytes(constant(m, operand), m->graph->tensor[operand].bytes,
+				    shared_random(&seed_state));
+		return operand;
+	}
+	operand = add_tensor(m, "by channel", 1, 1, c, scale, zero);
+	m->graph->input[m->graph->input_count++] = operand;
+	return operand;
+}
+
+/* The scale at which most products of two values, or of one with itself, do not saturate. */
+static float product_scale(const struct npu_tensor *a, const struct npu_tensor *b)
+{
+	return a->quant.scale[0] * b->quant.scale[0] * 128 * (float)(0.5 + unit());
+}
+
 static void make_binary(struct maker *m, enum npu_op_kind kind)
 {
 	bool ordered = kind == NPU_OP_MAXIMUM || kind == NPU_OP_MINIMUM;
-	u32 a = m->tensor, b = add_input_like(m, a, ordered), out;
-	const struct npu_tensor *ta = &m->graph->tensor[a];
-	float scale = kind == NPU_OP_ADD || kind == NPU_OP_SUB
-			      ? ta->quant.scale[0] * (float)(0.6 + unit())
-			      : ta->quant.scale[0];
+	u32 a = m->tensor, b, out;
+	const struct npu_tensor *ta;
 	struct npu_op *op;
+	float scale;
 
+	b = chance(40) ? add_channel_operand(m, a, ordered) : add_input_like(m, a, ordered);
+	ta = &m->graph->tensor[a];
+	scale = ta->quant.scale[0];
+	if (kind == NPU_OP_ADD || kind == NPU_OP_SUB)
+		scale *= (float)(0.6 + unit());
+	if (kind == NPU_OP_MUL)
+		scale = product_scale(ta, &m->graph->tensor[b]);
 	out = add_tensor(m, "sum", ta->dim[1], ta->dim[2], ta->dim[3], scale,
 			 ordered ? ta->quant.zero[0] : random_zero(m->dtype));
 	op = add_op(m, kind, npu_op_names[kind], a, out);
@@ -351,6 +389,51 @@ static void make_binary(struct maker *m, enum npu_op_kind kind)
 		op->input[0] = b;
 	}
 	op->activation = ordered ? NPU_ACT_NONE : activations[pick(0, 4)];
+}
+
+static void make_slope(struct maker *m)
+{
+	const struct npu_tensor *in = &m->graph->tensor[m->tensor];
+	enum npu_op_kind kind = chance(50) ? NPU_OP_PRELU : NPU_OP_LEAKY_RELU;
+	u32 input = m->tensor, out, slope = 0, shape[3] = { 1, 1, in->dim[3] };
+	struct npu_op *op;
+
+	if (kind == NPU_OP_PRELU) {
+		slope = npu_graph_add_tensor(m->graph, "slopes", m->dtype, 3, shape);
+		set_quant(m, slope, (float)(unit() / 128), m->dtype == NPU_U8 ? 128 : 0);
+		shared_random_bytes(constant(m, slope), m->graph->tensor[slope].bytes,
+				    shared_random(&seed_state));
+		in = &m->graph->tensor[input];
+	}
+	out = add_tensor(m, "slope", in->dim[1], in->dim[2], in->dim[3],
+			 in->quant.scale[0] * (float)(0.5 + unit()), random_zero(m->dtype));
+	op = add_op(m, kind, npu_op_names[kind], input, out);
+	op->alpha = (float)(unit() - 0.3);
+	if (kind == NPU_OP_PRELU)
+		op->input[1] = slope;
+}
+
+/* Functions of one element, by EW's table. */
+static void make_function(struct maker *m)
+{
+	static const enum npu_op_kind kinds[] = { NPU_OP_LOGISTIC, NPU_OP_TANH, NPU_OP_HARD_SWISH,
+						  NPU_OP_FUNCTION };
+	static const enum npu_function functions[] = { NPU_FN_SILU, NPU_FN_GELU, NPU_FN_SOFTPLUS,
+						       NPU_FN_ABS, NPU_FN_NEG };
+	const struct npu_tensor *in = &m->graph->tensor[m->tensor];
+	u32 which = pick(0, ARRAY_SIZE(kinds) - 1), input = m->tensor, out;
+	s32 zero[] = { m->dtype == NPU_U8 ? 0 : -128, m->dtype == NPU_U8 ? 128 : 0,
+		       random_zero(m->dtype), random_zero(m->dtype) };
+	float scale[] = { 1.0f / 256, 1.0f / 128, in->quant.scale[0], in->quant.scale[0] };
+	enum npu_function function = functions[pick(0, ARRAY_SIZE(functions) - 1)];
+
+	out = add_tensor(m, "function", in->dim[1], in->dim[2], in->dim[3], scale[which],
+			 zero[which]);
+	add_op(m, kinds[which],
+	       kinds[which] == NPU_OP_FUNCTION ? npu_function_names[function]
+					       : npu_op_names[kinds[which]],
+	       input, out)
+		->function = function;
 }
 
 static void make_concat(struct maker *m)
@@ -381,9 +464,12 @@ static void make_quantize(struct maker *m)
 	add_op(m, NPU_OP_QUANTIZE, "quantize", input, out);
 }
 
-static void make_one(struct maker *m)
+/* What makes a unit of its input many of its output comes alone. */
+#define KINDS_OF_NETWORKS 11
+
+static void make_one(struct maker *m, bool alone)
 {
-	switch (pick(0, 13)) {
+	switch (alone ? pick(0, 16) : pick(0, KINDS_OF_NETWORKS - 1)) {
 	case 0:
 		make_fully_connected(m);
 		break;
@@ -420,6 +506,15 @@ static void make_one(struct maker *m)
 		make_conv(m, true, true);
 		make_binary(m, NPU_OP_ADD);
 		break;
+	case 11:
+		make_binary(m, NPU_OP_MUL);
+		break;
+	case 12:
+		make_slope(m);
+		break;
+	case 13:
+		make_function(m);
+		break;
 	default:
 		make_conv(m, false, false);
 	}
@@ -431,7 +526,7 @@ static struct npu_graph *make_graph(char what[256])
 			   .dtype = chance(75) ? NPU_I8 : NPU_U8 };
 	struct npu_graph *graph = m.graph;
 	u32 h = pick(1, 24), w = pick(1, chance(10) ? 150 : 24), c = pick(1, chance(20) ? 130 : 40),
-	    ops;
+	    ops, count;
 
 	graph->input = npu_arena_array(&graph->arena, MAX_INPUTS, sizeof(u32));
 	graph->output = npu_arena_array(&graph->arena, 1, sizeof(u32));
@@ -440,8 +535,9 @@ static struct npu_graph *make_graph(char what[256])
 		add_tensor(&m, "in", h, w, c, (float)(0.005 + 0.05 * unit()), random_zero(m.dtype));
 	graph->input[graph->input_count++] = m.tensor;
 	/* Mostly one operator, which is then compared closely; else a small network. */
-	for (ops = chance(75) ? 1 : pick(2, 7); ops && graph->tensor[m.tensor].rank == 4; ops--)
-		make_one(&m);
+	ops = count = chance(75) ? 1 : pick(2, 7);
+	for (; ops && graph->tensor[m.tensor].rank == 4; ops--)
+		make_one(&m, count == 1);
 	graph->output[graph->output_count++] = m.tensor;
 	memcpy(what, m.what, sizeof(m.what));
 	return graph;

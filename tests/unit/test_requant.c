@@ -323,8 +323,8 @@ static void test_add(void **state)
 		s32 zero = (s32)(random_u32() % 256) - 128, sign = i & 1 ? -1 : 1;
 		struct npu_sdp sdp;
 
-		assert_true(npu_requant_add(&sdp, scale_a, zero_a, scale_b, zero_b, zero, sign) >=
-			    0);
+		assert_true(npu_requant_add(&sdp, scale_a, zero_a, scale_b, zero_b, zero, 1,
+					    sign) >= 0);
 		for (a = -128; a < 128; a += 3)
 			for (b = -128; b < 128; b += 5) {
 				s32 diff = abs(npu_sdp_evaluate(&sdp, &none, 0, a, (s8)b) -
