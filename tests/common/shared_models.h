@@ -14,7 +14,7 @@
 #include "npu.h"
 #include "tap.h"
 
-#define SHARED_MAX_TENSORS 8
+#define SHARED_MAX_TENSORS 16
 
 /**
  * struct shared_model - one model file
