@@ -2,7 +2,7 @@
 /*
  * Inside of the TensorFlow Lite importer: numbers of the schema
  * (tensorflow/compiler/mlir/lite/schema/schema.fbs, version 3) and the state
- * that the model reader (tflite.c) and the operators (tflite_ops.c) share.
+ * that the model reader (tflite.c) and the operators (tflite_*.c) share.
  */
 #ifndef NPU_TFLITE_H
 #define NPU_TFLITE_H
@@ -115,6 +115,59 @@ const char *tflite_builtin_name(u32 code);
 
 /* The row of an operator, or NULL. */
 const struct tflite_row *tflite_find_row(u32 code);
+
+/* ---- tflite_ops.c ---- */
+
+const struct npu_tensor *tflite_tensor(struct tflite *t, u32 index);
+
+/* Appends an operator that computes @output; NULL and an error in *@error when out of memory. */
+struct npu_op *tflite_add(struct tflite *t, enum npu_op_kind kind, u32 input_count,
+			  const u32 *inputs, u32 output, int *error);
+
+/* One more tensor with a given shape and all else from another one. */
+int tflite_tensor_like(struct tflite *t, u32 like, const char *name, u32 rank, const u32 *dim,
+		       u32 *index);
+
+/* Input @input as a constant parameter of at most @limit, or exactly @count, numbers. */
+int tflite_constant(struct tflite *t, u32 input, s32 *values, u32 limit, u32 *count);
+int tflite_constants(struct tflite *t, u32 input, s32 *values, u32 count);
+
+/* Makes an axis that may count from the end one that does not. */
+int tflite_axis(struct tflite *t, s32 *axis, u32 rank);
+
+int tflite_read_conv(struct tflite *t);
+int tflite_read_depthwise(struct tflite *t);
+int tflite_read_transpose_conv(struct tflite *t);
+int tflite_read_pool(struct tflite *t);
+int tflite_read_fully_connected(struct tflite *t);
+int tflite_read_binary(struct tflite *t);
+int tflite_read_unary(struct tflite *t);
+int tflite_read_dequantize(struct tflite *t);
+int tflite_read_quantize(struct tflite *t);
+int tflite_read_function(struct tflite *t);
+int tflite_read_gelu(struct tflite *t);
+int tflite_read_power(struct tflite *t);
+int tflite_read_prelu(struct tflite *t);
+int tflite_read_leaky_relu(struct tflite *t);
+int tflite_read_softmax(struct tflite *t);
+int tflite_read_lrn(struct tflite *t);
+int tflite_read_reduce(struct tflite *t);
+int tflite_read_arg_max(struct tflite *t);
+int tflite_read_resize(struct tflite *t);
+
+/* ---- tflite_move.c ---- */
+
+int tflite_read_concat(struct tflite *t);
+int tflite_read_pack(struct tflite *t);
+int tflite_read_pad(struct tflite *t);
+int tflite_read_transpose(struct tflite *t);
+int tflite_read_gather(struct tflite *t);
+int tflite_read_slice(struct tflite *t);
+int tflite_read_strided_slice(struct tflite *t);
+int tflite_read_split(struct tflite *t);
+int tflite_read_split_v(struct tflite *t);
+int tflite_read_unpack(struct tflite *t);
+int tflite_read_shape(struct tflite *t);
 
 /* ---- tflite_real.c: what files keep in fewer bits than the graph computes with ---- */
 

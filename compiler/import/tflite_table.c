@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+/* Which operators of TensorFlow Lite are read, and how. */
+#include "tflite.h"
+
+enum { OPTIONS_NONE };
+
+/* enum BuiltinOptions: which table of options an operator has. */
+enum {
+	CONV_OPTIONS = 1,
+	DEPTHWISE_OPTIONS = 2,
+	POOL_OPTIONS = 5,
+	FULLY_CONNECTED_OPTIONS = 8,
+	SOFTMAX_OPTIONS = 9,
+	CONCAT_OPTIONS = 10,
+	ADD_OPTIONS = 11,
+	LRN_OPTIONS = 13,
+	RESIZE_BILINEAR_OPTIONS = 15,
+	MUL_OPTIONS = 21,
+	GATHER_OPTIONS = 23,
+	SUB_OPTIONS = 28,
+	DIV_OPTIONS = 29,
+	STRIDED_SLICE_OPTIONS = 32,
+	TRANSPOSE_CONV_OPTIONS = 49,
+	PACK_OPTIONS = 59,
+	UNPACK_OPTIONS = 64,
+	RESIZE_NEAREST_OPTIONS = 74,
+	LEAKY_RELU_OPTIONS = 75,
+	GELU_OPTIONS = 116,
+};
+
+#define FIRST 1 /* only input 0 is a value */
+#define BOTH 3
+#define ALL UINT32_MAX
+
+static const struct tflite_row rows[] = {
+	{ 0, ADD_OPTIONS, 2, BOTH, NPU_OP_ADD, 0, tflite_read_binary },
+	{ 1, POOL_OPTIONS, 1, FIRST, NPU_OP_AVERAGE_POOL, 0, tflite_read_pool },
+	{ 2, CONCAT_OPTIONS, 1, ALL, NPU_OP_CONCAT, 0, tflite_read_concat },
+	{ 3, CONV_OPTIONS, 2, ALL, NPU_OP_CONV, 0, tflite_read_conv },
+	{ 4, DEPTHWISE_OPTIONS, 2, ALL, NPU_OP_CONV, 0, tflite_read_depthwise },
+	{ 6, OPTIONS_NONE, 1, FIRST, NPU_OP_DEQUANTIZE, 0, tflite_read_dequantize },
+	{ 8, OPTIONS_NONE, 1, FIRST, NPU_OP_FUNCTION, 0, tflite_read_function, NPU_FN_FLOOR },
+	{ 9, FULLY_CONNECTED_OPTIONS, 2, ALL, NPU_OP_FULLY_CONNECTED, 0,
+	  tflite_read_fully_connected },
+	{ 13, LRN_OPTIONS, 1, FIRST, NPU_OP_LRN, 0, tflite_read_lrn },
+	{ 14, OPTIONS_NONE, 1, FIRST, NPU_OP_LOGISTIC, 0, tflite_read_unary },
+	{ 17, POOL_OPTIONS, 1, FIRST, NPU_OP_MAX_POOL, 0, tflite_read_pool },
+	{ 18, MUL_OPTIONS, 2, BOTH, NPU_OP_MUL, 0, tflite_read_binary },
+	{ 19, OPTIONS_NONE, 1, FIRST, NPU_OP_RELU, NPU_ACT_RELU, tflite_read_unary },
+	{ 20, OPTIONS_NONE, 1, FIRST, NPU_OP_RELU, NPU_ACT_RELU_N1_TO_1, tflite_read_unary },
+	{ 21, OPTIONS_NONE, 1, FIRST, NPU_OP_RELU, NPU_ACT_RELU6, tflite_read_unary },
+	{ 22, OPTIONS_NONE, 1, FIRST, NPU_OP_RESHAPE, 0, tflite_read_unary },
+	{ 23, RESIZE_BILINEAR_OPTIONS, 2, FIRST, NPU_OP_RESIZE_BILINEAR, 0, tflite_read_resize },
+	{ 25, SOFTMAX_OPTIONS, 1, FIRST, NPU_OP_SOFTMAX, 0, tflite_read_softmax },
+	{ 28, OPTIONS_NONE, 1, FIRST, NPU_OP_TANH, 0, tflite_read_unary },
+	{ 34, OPTIONS_NONE, 2, FIRST, NPU_OP_PAD, 0, tflite_read_pad },
+	{ 36, GATHER_OPTIONS, 2, BOTH, NPU_OP_GATHER, 0, tflite_read_gather },
+	{ 39, OPTIONS_NONE, 2, FIRST, NPU_OP_TRANSPOSE, 0, tflite_read_transpose },
+	{ 40, OPTIONS_NONE, 2, FIRST, NPU_OP_MEAN, 0, tflite_read_reduce },
+	{ 41, SUB_OPTIONS, 2, BOTH, NPU_OP_SUB, 0, tflite_read_binary },
+	{ 42, DIV_OPTIONS, 2, BOTH, NPU_OP_DIV, 0, tflite_read_binary },
+	{ 43, OPTIONS_NONE, 1, FIRST, NPU_OP_RESHAPE, 0, tflite_read_unary }, /* SQUEEZE */
+	{ 45, STRIDED_SLICE_OPTIONS, 4, FIRST, NPU_OP_SLICE, 0, tflite_read_strided_slice },
+	{ 47, OPTIONS_NONE, 1, FIRST, NPU_OP_FUNCTION, 0, tflite_read_function, NPU_FN_EXP },
+	{ 49, OPTIONS_NONE, 2, 2, NPU_OP_SLICE, 0, tflite_read_split },
+	{ 54, OPTIONS_NONE, 2, BOTH, NPU_OP_PRELU, 0, tflite_read_prelu },
+	{ 55, OPTIONS_NONE, 2, BOTH, NPU_OP_MAXIMUM, 0, tflite_read_binary },
+	{ 56, OPTIONS_NONE, 2, FIRST, NPU_OP_ARG_MAX, 0, tflite_read_arg_max },
+	{ 57, OPTIONS_NONE, 2, BOTH, NPU_OP_MINIMUM, 0, tflite_read_binary },
+	{ 59, OPTIONS_NONE, 1, FIRST, NPU_OP_FUNCTION, 0, tflite_read_function, NPU_FN_NEG },
+	{ 60, OPTIONS_NONE, 3, 1 | 4, NPU_OP_PAD, 0, tflite_read_pad }, /* PADV2 */
+	{ 65, OPTIONS_NONE, 3, FIRST, NPU_OP_SLICE, 0, tflite_read_slice },
+	{ 66, OPTIONS_NONE, 1, FIRST, NPU_OP_FUNCTION, 0, tflite_read_function, NPU_FN_SIN },
+	{ 67, TRANSPOSE_CONV_OPTIONS, 3, ~1u, NPU_OP_TRANSPOSE_CONV, 0,
+	  tflite_read_transpose_conv },
+	{ 70, OPTIONS_NONE, 1, FIRST, NPU_OP_RESHAPE, 0, tflite_read_unary }, /* EXPAND_DIMS */
+	{ 73, OPTIONS_NONE, 1, FIRST, NPU_OP_FUNCTION, 0, tflite_read_function, NPU_FN_LOG },
+	{ 75, OPTIONS_NONE, 1, FIRST, NPU_OP_FUNCTION, 0, tflite_read_power,
+	  NPU_FN_POWER }, /* SQRT */
+	{ 76, OPTIONS_NONE, 1, FIRST, NPU_OP_FUNCTION, 0, tflite_read_power,
+	  NPU_FN_POWER }, /* RSQRT */
+	{ 77, OPTIONS_NONE, 1, 0, NPU_OP_RESHAPE, 0, tflite_read_shape },
+	{ 78, OPTIONS_NONE, 2, FIRST, NPU_OP_FUNCTION, 0, tflite_read_power, NPU_FN_POWER },
+	{ 82, OPTIONS_NONE, 2, FIRST, NPU_OP_REDUCE_MAX, 0, tflite_read_reduce },
+	{ 83, PACK_OPTIONS, 1, ALL, NPU_OP_CONCAT, 0, tflite_read_pack },
+	{ 88, UNPACK_OPTIONS, 1, FIRST, NPU_OP_SLICE, 0, tflite_read_unpack },
+	{ 92, OPTIONS_NONE, 1, FIRST, NPU_OP_FUNCTION, 0, tflite_read_power,
+	  NPU_FN_POWER }, /* SQUARE */
+	{ 97, RESIZE_NEAREST_OPTIONS, 2, FIRST, NPU_OP_RESIZE_NEAREST, 0, tflite_read_resize },
+	{ 98, LEAKY_RELU_OPTIONS, 1, FIRST, NPU_OP_LEAKY_RELU, 0, tflite_read_leaky_relu },
+	{ 101, OPTIONS_NONE, 1, FIRST, NPU_OP_FUNCTION, 0, tflite_read_function, NPU_FN_ABS },
+	{ 102, OPTIONS_NONE, 3, FIRST, NPU_OP_SLICE, 0, tflite_read_split_v },
+	{ 104, OPTIONS_NONE, 1, FIRST, NPU_OP_FUNCTION, 0, tflite_read_function, NPU_FN_CEIL },
+	{ 108, OPTIONS_NONE, 1, FIRST, NPU_OP_FUNCTION, 0, tflite_read_function, NPU_FN_COS },
+	{ 111, OPTIONS_NONE, 1, FIRST, NPU_OP_FUNCTION, 0, tflite_read_function, NPU_FN_ELU },
+	{ 114, OPTIONS_NONE, 1, FIRST, NPU_OP_QUANTIZE, 0, tflite_read_quantize },
+	{ 116, OPTIONS_NONE, 1, FIRST, NPU_OP_FUNCTION, 0, tflite_read_function, NPU_FN_ROUND },
+	{ 117, OPTIONS_NONE, 1, FIRST, NPU_OP_HARD_SWISH, 0, tflite_read_unary },
+	{ 150, GELU_OPTIONS, 1, FIRST, NPU_OP_FUNCTION, 0, tflite_read_gelu, NPU_FN_GELU },
+	{ 152, OPTIONS_NONE, 1, FIRST, NPU_OP_FUNCTION, 0, tflite_read_function,
+	  NPU_FN_HARD_SIGMOID }, /* RELU_0_TO_1 */
+	{ 158, OPTIONS_NONE, 1, FIRST, NPU_OP_FUNCTION, 0, tflite_read_function, NPU_FN_SIGN },
+};
+
+const struct tflite_row *tflite_find_row(u32 code)
+{
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++)
+		if (rows[i].code == code)
+			return &rows[i];
+	return NULL;
+}
+
+bool npu_tflite_operator(u32 i, struct npu_framework_operator *op)
+{
+	if (i >= ARRAY_SIZE(rows))
+		return false;
+	*op = (struct npu_framework_operator){ tflite_builtin_name(rows[i].code), "",
+					       rows[i].kind };
+	return true;
+}
