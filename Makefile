@@ -195,6 +195,8 @@ $(opencl_examples): $(O)/examples/opencl/%: $(O)/obj/tools/examples/opencl/%.o $
 	$(call link,$(deps_libs) $(opencl_libs))
 $(opencl_bins): $(O)/%: $(O)/obj/%.o $(reference_lib) $(internal_lib) $(opencl_vendor)
 	$(call link,$(deps_libs) $(opencl_libs) -lcmocka)
+# Its own functions stand in front of the C library's, also for the library that the loader loads.
+$(O)/tests/opencl/test_external_memory: private LDFLAGS += -rdynamic
 $(O)/tests/bench/bench_opencl: private deps_libs += $(opencl_libs)
 $(O)/tests/bench/bench_opencl: $(opencl_vendor)
 $(O)/tests/fuzz/fuzz_opencl: $(call objs,$(opencl_src))
