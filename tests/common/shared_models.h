@@ -21,11 +21,13 @@
  * @name: without directory and ending
  * @golden: has outputs of TensorFlow Lite's reference kernels
  * @classes: its output says which class: the largest element has to be the same
+ * @kind: folder and ending of its file; NULL: tflite
  */
 struct shared_model {
 	const char *name;
 	bool golden;
 	bool classes;
+	const char *kind;
 };
 
 static const struct shared_model shared_models[] = {
@@ -42,6 +44,15 @@ static const struct shared_model shared_models[] = {
 };
 
 #define SHARED_MODEL_COUNT (sizeof(shared_models) / sizeof(shared_models[0]))
+
+/* Quantised ones; their inputs and outputs are float32. */
+static const struct shared_model shared_onnx_models[] = {
+	{ "ort_conv_qdq_s8s8_perchannel", true, false, "onnx" },
+	{ "ort_conv_qdq_u8u8", true, false, "onnx" },
+	{ "ort_qdq_multi_consumer_net", true, false, "onnx" },
+};
+
+#define SHARED_ONNX_MODEL_COUNT (sizeof(shared_onnx_models) / sizeof(shared_onnx_models[0]))
 
 static const char *const shared_configs[] = {
 	"nv_small",	 "nv_small_256",	"nv_small_256_full",
@@ -70,6 +81,17 @@ static inline bool shared_there(void)
 	return false;
 }
 
+static inline const char *shared_kind(const struct shared_model *model)
+{
+	return model->kind ? model->kind : "tflite";
+}
+
+static inline void shared_path_of(const struct shared_model *model, char path[512])
+{
+	snprintf(path, 512, "%s/models/%s/%s.%s", shared_root(), shared_kind(model), model->name,
+		 shared_kind(model));
+}
+
 static inline void shared_model_path(const char *model, char path[512])
 {
 	snprintf(path, 512, "%s/models/tflite/%s.tflite", shared_root(), model);
@@ -88,13 +110,13 @@ static inline bool shared_read(const char *path, void *data, size_t bytes)
 	return good;
 }
 
-static inline bool shared_golden(const char *model, const char *kind, unsigned index, void *data,
-				 size_t bytes)
+static inline bool shared_golden(const struct shared_model *model, const char *what, unsigned index,
+				 void *data, size_t bytes)
 {
 	char path[512];
 
-	snprintf(path, sizeof(path), "%s/models/golden/tflite/%s/%s_%u.bin", shared_root(), model,
-		 kind, index);
+	snprintf(path, sizeof(path), "%s/models/golden/%s/%s/%s_%u.bin", shared_root(),
+		 shared_kind(model), model->name, what, index);
 	return shared_read(path, data, bytes);
 }
 
@@ -116,11 +138,22 @@ static inline void shared_random_bytes(void *data, size_t bytes, uint32_t seed)
 		((uint8_t *)data)[i] = (uint8_t)(shared_random(&state) >> 24);
 }
 
+/* Multiples of 1/8 from -16 up. */
+static inline void shared_random_reals(void *data, size_t bytes, uint32_t seed)
+{
+	uint32_t state = seed * 2654435761u + 1;
+	size_t i;
+
+	for (i = 0; i < bytes / sizeof(float); i++)
+		((float *)data)[i] = (float)(shared_random(&state) >> 24) / 8 - 16;
+}
+
 /* Memory for all inputs and outputs of a model; the last entry of each has no data. */
 struct shared_io {
 	struct npu_input input[SHARED_MAX_TENSORS];
 	struct npu_output output[SHARED_MAX_TENSORS];
 	struct npu_tensor_info out_info[SHARED_MAX_TENSORS];
+	bool real[SHARED_MAX_TENSORS]; /* inputs of float32 */
 	unsigned input_count, output_count;
 };
 
@@ -157,6 +190,7 @@ static inline void shared_io_make(struct npu_model *model, struct shared_io *io)
 	for (i = 0; i < io->input_count; i++) {
 		npu_model_input(model, i, &info);
 		io->input[i] = (struct npu_input){ shared_alloc(info.bytes), info.bytes };
+		io->real[i] = info.type == NPU_TYPE_FLOAT32;
 	}
 	for (i = 0; i < io->output_count; i++) {
 		io->out_info[i].size = sizeof(io->out_info[i]);
@@ -175,9 +209,11 @@ static inline bool shared_io_fill(const struct shared_model *model, struct share
 	for (i = 0; i < io->input_count; i++) {
 		void *data = (void *)(uintptr_t)io->input[i].data;
 
-		if (seed || !model->golden)
+		if ((seed || !model->golden) && io->real[i])
+			shared_random_reals(data, io->input[i].bytes, seed + i);
+		else if (seed || !model->golden)
 			shared_random_bytes(data, io->input[i].bytes, seed + i);
-		else if (!shared_golden(model->name, "in", i, data, io->input[i].bytes))
+		else if (!shared_golden(model, "in", i, data, io->input[i].bytes))
 			return false;
 	}
 	return true;

@@ -122,7 +122,7 @@ static void check_model(struct npu_device *device, const struct shared_model *mo
 	char path[512];
 	u32 seed;
 
-	shared_model_path(model->name, path);
+	shared_path_of(model, path);
 	if (npu_model_load(device, path, NULL, &loaded)) {
 		tap(false, "%s %s loads: %s", config, model->name, npu_error());
 		return;
@@ -154,6 +154,9 @@ static void check_config(const char *config, const char *only)
 	for (i = 0; i < SHARED_MODEL_COUNT; i++)
 		if (!only || strcmp(only, shared_models[i].name) == 0)
 			check_model(device, &shared_models[i], config);
+	for (i = 0; i < SHARED_ONNX_MODEL_COUNT; i++)
+		if (!only || strcmp(only, shared_onnx_models[i].name) == 0)
+			check_model(device, &shared_onnx_models[i], config);
 	npu_close(device);
 }
 

@@ -76,7 +76,7 @@ static bool load_golden(const struct shared_model *model, const struct shared_io
 	if (!model->golden)
 		return interpret(model, io, golden);
 	for (i = 0; i < io->output_count; i++)
-		if (!shared_golden(model->name, "out", i, golden->output[i], io->output[i].bytes))
+		if (!shared_golden(model, "out", i, golden->output[i], io->output[i].bytes))
 			return false;
 	return true;
 }

@@ -17,7 +17,8 @@
  * @equal: elements of 100 that have to be equal
  *
  * ONNX Runtime rounds each layer in float32, the NPU in fixed point: a unit in one layer is several
- * in the next ones, so chains of layers are allowed more than single ones.
+ * in the next ones, so chains of layers are allowed more than single ones.  check_layers holds each
+ * layer of these models to one unit on the NPU's own input.
  */
 struct onnx_model {
 	const char *name;
