@@ -141,6 +141,8 @@ int tflite_read_transpose_conv(struct tflite *t);
 int tflite_read_pool(struct tflite *t);
 int tflite_read_fully_connected(struct tflite *t);
 int tflite_read_binary(struct tflite *t);
+int tflite_read_batch_matmul(struct tflite *t);
+int tflite_read_squared_difference(struct tflite *t);
 int tflite_read_unary(struct tflite *t);
 int tflite_read_dequantize(struct tflite *t);
 int tflite_read_quantize(struct tflite *t);
@@ -157,6 +159,11 @@ int tflite_read_resize(struct tflite *t);
 
 /* ---- tflite_move.c ---- */
 
+int tflite_read_mirror_pad(struct tflite *t);
+int tflite_read_tile(struct tflite *t);
+int tflite_read_broadcast_to(struct tflite *t);
+int tflite_read_reverse(struct tflite *t);
+int tflite_read_blocks(struct tflite *t);
 int tflite_read_concat(struct tflite *t);
 int tflite_read_pack(struct tflite *t);
 int tflite_read_pad(struct tflite *t);

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT
 /* Operators of TensorFlow Lite that move elements. */
+#include "rearrange.h"
 #include "tflite.h"
+
+/* Areas of blocks stay in 32 bits. */
+#define MAX_BLOCK 4096
 
 int tflite_read_concat(struct tflite *t)
 {
@@ -277,4 +281,123 @@ int tflite_read_shape(struct tflite *t)
 			((s32 *)data)[i] = in->dim[i];
 	out->data = data;
 	return 0;
+}
+
+/* The selections become operators; the output's shape has to be what they make. */
+static int add_selections(struct tflite *t, const struct npu_selection *selection)
+{
+	const struct npu_tensor *in = tflite_tensor(t, t->input[0]);
+	const struct npu_tensor *out = tflite_tensor(t, t->output[0]);
+	u32 d;
+
+	for (d = 0; d < in->rank; d++)
+		if (out->rank != in->rank ||
+		    out->dim[d] != (selection[d].index ? selection[d].count : in->dim[d]))
+			return tflite_fail(t, -EINVAL, "the output's shape does not follow");
+	return npu_add_selections(t->graph, out->name, t->input[0], selection, t->output[0]);
+}
+
+int tflite_read_mirror_pad(struct tflite *t)
+{
+	const u32 rank = tflite_tensor(t, t->input[0])->rank;
+	const enum npu_edge edge = fb_s8(&t->options, 0, 0) ? NPU_EDGE_SYMMETRIC : NPU_EDGE_REFLECT;
+	struct npu_selection selection[NPU_MAX_RANK] = { 0 };
+	s32 padding[2 * NPU_MAX_RANK] = { 0 };
+	int error = tflite_constants(t, 1, padding, 2 * rank);
+	u32 d;
+
+	for (d = 0; !error && d < rank; d++) {
+		s32 before = padding[2 * d], after = padding[2 * d + 1];
+
+		if (before < 0 || after < 0)
+			return tflite_fail(t, -EINVAL, "padding of %d and %d", before, after);
+		if (!before && !after)
+			continue;
+		error = npu_select_edges(t->graph, tflite_tensor(t, t->input[0])->dim[d],
+					 (u32)before, (u32)after, edge, &selection[d]);
+		if (error == -ERANGE)
+			return tflite_fail(t, error,
+					   "padding of %d and %d is larger than "
+					   "dimension %u",
+					   before, after, d);
+	}
+	return error ? error : add_selections(t, selection);
+}
+
+int tflite_read_tile(struct tflite *t)
+{
+	const u32 rank = tflite_tensor(t, t->input[0])->rank;
+	struct npu_selection selection[NPU_MAX_RANK] = { 0 };
+	s32 times[NPU_MAX_RANK] = { 0 };
+	int error = tflite_constants(t, 1, times, rank);
+	u32 d;
+
+	for (d = 0; !error && d < rank; d++) {
+		if (times[d] < 1)
+			return tflite_fail(t, -ENOTSUP, "dimension %u %d times", d, times[d]);
+		if (times[d] > 1)
+			error = npu_select_tiles(t->graph, tflite_tensor(t, t->input[0])->dim[d],
+						 (u32)times[d], &selection[d]);
+	}
+	return error ? error : add_selections(t, selection);
+}
+
+/* The output's shape says how often dimensions of 1 are repeated; missing ones are put in front. */
+int tflite_read_broadcast_to(struct tflite *t)
+{
+	const struct npu_tensor in = *tflite_tensor(t, t->input[0]);
+	const struct npu_tensor out = *tflite_tensor(t, t->output[0]);
+	struct npu_selection selection[NPU_MAX_RANK] = { 0 };
+	u32 dim[NPU_MAX_RANK], whole, d, missing = out.rank - in.rank;
+	int error;
+
+	if (out.rank < in.rank)
+		return tflite_fail(t, -EINVAL, "rank %u to %u", in.rank, out.rank);
+	for (d = 0; d < out.rank; d++)
+		dim[d] = d < missing ? 1 : in.dim[d - missing];
+	error = tflite_tensor_like(t, t->input[0], in.name, out.rank, dim, &whole);
+	if (!error)
+		tflite_add(t, NPU_OP_RESHAPE, 1, &t->input[0], whole, &error);
+	for (d = 0; !error && d < out.rank; d++)
+		if (dim[d] == 1 && out.dim[d] > 1)
+			error = npu_select_tiles(t->graph, 1, out.dim[d], &selection[d]);
+	t->input[0] = whole;
+	return error ? error : add_selections(t, selection);
+}
+
+int tflite_read_reverse(struct tflite *t)
+{
+	const u32 rank = tflite_tensor(t, t->input[0])->rank;
+	struct npu_selection selection[NPU_MAX_RANK] = { 0 };
+	s32 axes[NPU_MAX_RANK] = { 0 };
+	u32 count = 0, i;
+	int error = tflite_constant(t, 1, axes, NPU_MAX_RANK, &count);
+
+	for (i = 0; !error && i < count; i++) {
+		error = tflite_axis(t, &axes[i], rank);
+		if (!error)
+			error = npu_select_reversed(t->graph,
+						    tflite_tensor(t, t->input[0])->dim[axes[i]],
+						    &selection[axes[i]]);
+	}
+	return error ? error : add_selections(t, selection);
+}
+
+/* DEPTH_TO_SPACE and SPACE_TO_DEPTH. */
+int tflite_read_blocks(struct tflite *t)
+{
+	const struct npu_tensor in = *tflite_tensor(t, t->input[0]);
+	const struct npu_tensor out = *tflite_tensor(t, t->output[0]);
+	s32 block = fb_s32(&t->options, 0, 0);
+	bool to_depth = out.rank == 4 && in.rank == 4 && out.dim[3] > in.dim[3];
+	const u32 *small = to_depth ? out.dim : in.dim, *large = to_depth ? in.dim : out.dim;
+	struct npu_regroup regroup;
+
+	if (block < 1 || block > MAX_BLOCK || in.rank != 4 || out.rank != 4 ||
+	    large[1] != small[1] * (u64)block || large[2] != small[2] * (u64)block ||
+	    small[3] != large[3] * (u64)block * (u64)block || small[0] != large[0])
+		return tflite_fail(t, -EINVAL, "blocks of %d do not fit the shapes", block);
+	regroup = to_depth ? npu_space_to_depth(in.dim, (u32)block)
+			   : npu_depth_to_space(in.dim, (u32)block, false);
+	return npu_add_regrouped(t->graph, out.name, t->input[0], &regroup, t->output[0]);
 }

@@ -490,7 +490,7 @@ int tflite_read_arg_max(struct tflite *t)
 		error = tflite_axis(t, &axis, tflite_tensor(t, t->input[0])->rank);
 	if (error)
 		return error;
-	op = tflite_add(t, NPU_OP_ARG_MAX, 1, t->input, t->output[0], &error);
+	op = tflite_add(t, t->row->kind, 1, t->input, t->output[0], &error);
 	if (op)
 		op->axis = axis;
 	return error;
@@ -512,4 +512,64 @@ int tflite_read_resize(struct tflite *t)
 		op->half_pixel_centers = fb_u8(&t->options, first + 1, 0);
 	}
 	return error;
+}
+
+/* The last two dimensions change places where the options say so. */
+static int turn_matrix(struct tflite *t, u32 i)
+{
+	const struct npu_tensor in = *tflite_tensor(t, t->input[i]);
+	u32 dim[NPU_MAX_RANK], d, turned;
+	struct npu_op *op;
+	int error;
+
+	if (in.rank < 2)
+		return tflite_fail(t, -EINVAL, "input %u has rank %u", i, in.rank);
+	memcpy(dim, in.dim, sizeof(dim));
+	dim[in.rank - 2] = in.dim[in.rank - 1];
+	dim[in.rank - 1] = in.dim[in.rank - 2];
+	error = tflite_tensor_like(t, t->input[i], in.name, in.rank, dim, &turned);
+	if (error)
+		return error;
+	op = tflite_add(t, NPU_OP_TRANSPOSE, 1, &t->input[i], turned, &error);
+	for (d = 0; op && d < in.rank; d++)
+		op->begin[d] = (s32)(d + 2 < in.rank ? d : 2 * in.rank - 3 - d);
+	t->input[i] = turned;
+	return error;
+}
+
+int tflite_read_batch_matmul(struct tflite *t)
+{
+	int error = 0;
+	u32 i;
+
+	for (i = 0; !error && i < 2; i++)
+		if (fb_u8(&t->options, i, 0))
+			error = turn_matrix(t, i);
+	if (!error)
+		tflite_add(t, NPU_OP_MATMUL, 2, t->input, t->output[0], &error);
+	return error;
+}
+
+/* Bytes would need a scale for the difference, which the file does not have. */
+int tflite_read_squared_difference(struct tflite *t)
+{
+	const struct npu_tensor out = *tflite_tensor(t, t->output[0]);
+	u32 difference;
+	struct npu_op *op;
+	int error;
+
+	if (out.dtype != NPU_F32)
+		return tflite_fail(t, -ENOTSUP, "of type %s", npu_dtype_names[out.dtype]);
+	error = tflite_tensor_like(t, t->output[0], out.name, out.rank, out.dim, &difference);
+	if (!error)
+		tflite_add(t, NPU_OP_SUB, 2, t->input, difference, &error);
+	if (error)
+		return error;
+	op = tflite_add(t, NPU_OP_FUNCTION, 1, &difference, t->output[0], &error);
+	if (!op)
+		return error;
+	op->function = NPU_FN_POWER;
+	op->alpha = 1;
+	op->gamma = 2;
+	return 0;
 }

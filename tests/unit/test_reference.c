@@ -497,6 +497,108 @@ static void test_reduce_max(void **unused)
 	stop(&run);
 }
 
+/* Which element of the input [y][x][c] of the output is. */
+typedef u32 (*source_fn)(u32 y, u32 x, u32 c);
+
+static u32 depth_to_space(u32 y, u32 x, u32 c)
+{
+	return (y / 2 * 3 + x / 2) * 8 + (y % 2 * 2 + x % 2) * 2 + c;
+}
+
+static u32 space_to_depth(u32 y, u32 x, u32 c)
+{
+	return ((y * 2 + c / 6) * 6 + x * 2 + c / 3 % 2) * 3 + c % 3;
+}
+
+static u32 tile(u32 y, u32 x, u32 c)
+{
+	return (y % 2 * 3 + x) * 2 + c % 2;
+}
+
+static u32 broadcast_to(u32 y, u32 x, u32 c)
+{
+	return y * 2 + c;
+}
+
+static u32 reverse(u32 y, u32 x, u32 c)
+{
+	return ((1 - y) * 3 + 2 - x) * 2 + c;
+}
+
+static u32 mirror(u32 y, u32 x, u32 c)
+{
+	static const u32 rows[] = { 1, 0, 1, 2, 1, 0 }, columns[] = { 0, 1, 2, 1 };
+
+	return (rows[y] * 3 + columns[x]) * 2 + c;
+}
+
+static u32 symmetric(u32 y, u32 x, u32 c)
+{
+	static const u32 rows[] = { 0, 0, 1, 2, 2, 1, 0 }, columns[] = { 0, 1, 2, 2 };
+
+	return (rows[y] * 3 + columns[x]) * 2 + c;
+}
+
+static void expect_moves(const char *name, source_fn source)
+{
+	struct run run;
+	u32 nhwc[4], i;
+
+	start(&run, name);
+	npu_tensor_nhwc(&run.graph->tensor[run.graph->output[0]], nhwc);
+	for (i = 0; i < nhwc[1] * nhwc[2] * nhwc[3]; i++)
+		expect_near(&run, i,
+			    real(&run, 0,
+				 source(i / nhwc[3] / nhwc[2], i / nhwc[3] % nhwc[2], i % nhwc[3])),
+			    1e-4);
+	stop(&run);
+}
+
+static void test_rearranged(void **unused)
+{
+	expect_moves("depth_to_space", depth_to_space);
+	expect_moves("space_to_depth", space_to_depth);
+	expect_moves("tile", tile);
+	expect_moves("broadcast_to", broadcast_to);
+	expect_moves("reverse", reverse);
+	expect_moves("mirror_pad", mirror);
+	expect_moves("mirror_pad_symmetric", symmetric);
+}
+
+/* Both operands are turned: [2][3][4] is two of [4][3], [1][5][4] becomes one of [4][5]. */
+static void test_batch_matmul(void **unused)
+{
+	struct run run;
+	u32 i, k;
+
+	start(&run, "batch_matmul");
+	for (i = 0; i < 30; i++) {
+		double sum = 0;
+
+		for (k = 0; k < 4; k++)
+			sum += real(&run, 0, i / 15 * 12 + k * 3 + i / 5 % 3) *
+			       real(&run, 1, i % 5 * 4 + k);
+		expect_near(&run, i, sum, 0.51);
+	}
+	stop(&run);
+}
+
+static void test_sum(void **unused)
+{
+	struct run run;
+	u32 i, k;
+
+	start(&run, "sum");
+	for (i = 0; i < 3; i++) {
+		double sum = 0;
+
+		for (k = 0; k < 25; k++)
+			sum += real(&run, 0, k * 3 + i);
+		expect_near(&run, i, sum, 0.51);
+	}
+	stop(&run);
+}
+
 /* Exactly the elements whose real value leaves the fused activation's range are marked. */
 static void test_clamped(void **unused)
 {
@@ -656,6 +758,9 @@ int main(void)
 		cmocka_unit_test(test_pack),
 		cmocka_unit_test(test_arg_max),
 		cmocka_unit_test(test_reduce_max),
+		cmocka_unit_test(test_rearranged),
+		cmocka_unit_test(test_batch_matmul),
+		cmocka_unit_test(test_sum),
 		cmocka_unit_test(test_clamped),
 		cmocka_unit_test(test_fused_add),
 		cmocka_unit_test(test_fixed_point),
