@@ -10,7 +10,7 @@ exits 0 'make install with DESTDIR' make O="$O" SANITIZE="${SANITIZE:-}" CC="${C
 for file in bin/npuc bin/npu-run bin/npu-info bin/npu-top bin/npusim include/npu.h include/cl_npu.h lib/libnpu-opencl.so \
 	etc/OpenCL/vendors/npu.icd lib/pkgconfig/npu-opencl.pc lib/libnpu.a lib/libnpu.so lib/libnpu.so.0 \
 	lib/pkgconfig/npu.pc share/man/man1/npuc.1 share/man/man1/npu-run.1 share/man/man4/nvdla.4 bin/npu-budget \
-	share/man/man8/npu-budget.8; do
+	share/man/man8/npu-budget.8 share/man/man7/libnpu-opencl.7; do
 	[ -e "$tmp/root/opt/npu/$file" ]
 	result $? "$file is installed"
 done
