@@ -184,6 +184,12 @@ struct npu_op *onnx_add_op(struct onnx *o, enum npu_op_kind kind, const u32 *inp
 			   u32 output);
 extern const u32 onnx_to_image[4], onnx_to_plain[4];
 
+/* Where dimension @axis of ONNX's order lies in a layout. */
+static inline u32 onnx_graph_axis(enum onnx_layout layout, u32 axis)
+{
+	return layout == ONNX_IMAGE ? onnx_to_plain[axis] : axis;
+}
+
 /* ---- onnx_tensor.c ---- */
 
 int onnx_read_tensor(struct onnx *o, const Onnx__TensorProto *proto, struct onnx_value *value);
@@ -227,7 +233,6 @@ bool onnx_fold_scale(struct onnx *o, const struct onnx_value *value, const float
 int onnx_pair(struct onnx *o, const char *name, s64 least, s64 *values, u32 want, s64 other);
 int onnx_read_pool(struct onnx *o);
 int onnx_read_global_pool(struct onnx *o);
-int onnx_read_reduce(struct onnx *o);
 /* Strides, dilations and padding of convolutions and pooling over @h x @w; needs w->r and w->s. */
 int onnx_read_window(struct onnx *o, u32 h, u32 w, struct npu_window *window, u32 *out_h,
 		     u32 *out_w);
@@ -246,10 +251,35 @@ int onnx_read_lrn(struct onnx *o);
 
 /* ---- onnx_function.c ---- */
 
+int onnx_add_function(struct onnx *o, enum npu_function function, float alpha, float beta,
+		      float gamma, u32 in, u32 out);
 int onnx_read_function(struct onnx *o);
 int onnx_read_celu(struct onnx *o);
 int onnx_read_gelu(struct onnx *o);
 int onnx_read_pow(struct onnx *o);
+
+/* ---- onnx_matmul.c ---- */
+
+int onnx_general_matmul(struct onnx *o);
+int onnx_general_gemm(struct onnx *o, float alpha, float beta);
+
+/* ---- onnx_reduce.c ---- */
+
+int onnx_read_reduce(struct onnx *o);
+int onnx_read_arg(struct onnx *o);
+int onnx_read_log_softmax(struct onnx *o);
+
+/* ---- onnx_rearrange.c ---- */
+
+/* Padding in front of each dimension, then behind each. */
+int onnx_read_pads(struct onnx *o, s64 pads[2 * NPU_MAX_RANK]);
+/* Padding with what is inside. */
+int onnx_pad_edges(struct onnx *o, const s64 *pads);
+int onnx_read_gather(struct onnx *o);
+int onnx_read_tile(struct onnx *o);
+int onnx_read_expand(struct onnx *o);
+int onnx_read_depth_to_space(struct onnx *o);
+int onnx_read_space_to_depth(struct onnx *o);
 
 /* ---- onnx_shape.c ---- */
 
@@ -269,6 +299,6 @@ int onnx_read_constant(struct onnx *o);
 int onnx_read_constant_of_shape(struct onnx *o);
 int onnx_read_pad(struct onnx *o);
 int onnx_read_cast(struct onnx *o);
-int onnx_read_gather(struct onnx *o);
+int onnx_gather_integers(struct onnx *o);
 
 #endif /* NPU_ONNX_H */

@@ -247,8 +247,8 @@ int onnx_read_gemm(struct onnx *o)
 {
 	float alpha = onnx_float(o, "alpha", 1), beta = onnx_float(o, "beta", 1);
 
-	if (onnx_int(o, "transA", 0))
-		return onnx_fail(o, -ENOTSUP, "a transposed first operand");
+	if (!onnx_constant(o, o->in[1]) || onnx_int(o, "transA", 0))
+		return onnx_general_gemm(o, alpha, beta);
 	if (o->quantised && (alpha != 1 || beta != 1))
 		return onnx_fail(o, -ENOTSUP, "alpha %g and beta %g of a quantised product",
 				 (double)alpha, (double)beta);
@@ -258,6 +258,8 @@ int onnx_read_gemm(struct onnx *o)
 
 int onnx_read_matmul(struct onnx *o)
 {
+	if (!onnx_constant(o, o->in[1]) || o->in[1]->rank != 2)
+		return onnx_general_matmul(o);
 	return add_product(o, false, 1, 1, -1);
 }
 

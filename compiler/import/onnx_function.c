@@ -63,19 +63,36 @@ static float parameter(const struct onnx *o, const struct parameter *p)
 	return p->attribute ? onnx_float(o, p->attribute, p->value) : p->value;
 }
 
+static void set_function(struct npu_op *op, enum npu_function function, float alpha, float beta,
+			 float gamma)
+{
+	op->function = function;
+	op->alpha = alpha;
+	op->beta = beta;
+	op->gamma = gamma;
+}
+
+int onnx_add_function(struct onnx *o, enum npu_function function, float alpha, float beta,
+		      float gamma, u32 in, u32 out)
+{
+	struct npu_op *op = onnx_add_op(o, NPU_OP_FUNCTION, &in, 1, out);
+
+	if (!op)
+		return -ENOMEM;
+	set_function(op, function, alpha, beta, gamma);
+	return 0;
+}
+
+/* Of input 0, as result 0. */
 static int add_function(struct onnx *o, enum npu_function function, float alpha, float beta,
 			float gamma)
 {
 	int error;
 	struct npu_op *op = onnx_add_unary(o, NPU_OP_FUNCTION, &error);
 
-	if (!op)
-		return error;
-	op->function = function;
-	op->alpha = alpha;
-	op->beta = beta;
-	op->gamma = gamma;
-	return 0;
+	if (op)
+		set_function(op, function, alpha, beta, gamma);
+	return error;
 }
 
 int onnx_read_function(struct onnx *o)

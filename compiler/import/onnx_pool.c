@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Windows that move over images, and reductions. */
+/* Windows that move over images. */
 #include "onnx.h"
 
 /* Larger kernels, strides and dilations are refused; products of two stay in 32 bits. */
@@ -188,49 +188,5 @@ int onnx_read_global_pool(struct onnx *o)
 	if (!op)
 		return -ENOMEM;
 	op->axes = 1u << 1 | 1u << 2;
-	return 0;
-}
-
-/* Where each dimension of ONNX's order lies in an image. */
-static const u32 image_axis[4] = { 0, 3, 1, 2 };
-
-int onnx_read_reduce(struct onnx *o)
-{
-	const struct onnx_value *in = o->in[0];
-	bool keep = onnx_int(o, "keepdims", 1);
-	enum onnx_layout layout = keep ? onnx_layout_of(o) : ONNX_PLAIN;
-	u32 from, out, dim[NPU_MAX_RANK], count, rank = 0, i, axis, mask = 0, graph_mask = 0;
-	s64 axes[NPU_MAX_RANK];
-	struct npu_op *op;
-	int error = onnx_parameter(o, "axes", 1, axes, NPU_MAX_RANK, &count);
-
-	for (i = 0; !error && i < count; i++) {
-		error = onnx_axis(o, axes[i], in->rank, &axis);
-		if (!error)
-			mask |= 1u << axis;
-	}
-	if (!error && !count)
-		mask = (1u << in->rank) - 1;
-	if (!error && (!mask || (!count && onnx_int(o, "noop_with_empty_axes", 0))))
-		error = onnx_fail(o, -ENOTSUP, "reduces nothing");
-	if (!error)
-		error = onnx_operand(o, 0, layout, &from);
-	if (error)
-		return error;
-	for (i = 0; i < in->rank; i++) {
-		bool reduced = mask >> i & 1;
-
-		if (reduced)
-			graph_mask |= 1u << (layout == ONNX_IMAGE ? image_axis[i] : i);
-		if (keep || !reduced)
-			dim[rank++] = reduced ? 1 : in->dim[i];
-	}
-	error = onnx_result(o, 0, layout, rank, dim, &out);
-	if (error)
-		return error;
-	op = onnx_add_op(o, o->row->kind, &from, 1, out);
-	if (!op)
-		return -ENOMEM;
-	op->axes = graph_mask;
 	return 0;
 }

@@ -4,14 +4,6 @@
 
 #include <math.h>
 
-/* Where each dimension of ONNX's order lies in an image. */
-static const u32 image_axis[4] = { 0, 3, 1, 2 };
-
-static u32 graph_axis(enum onnx_layout layout, u32 axis)
-{
-	return layout == ONNX_IMAGE ? image_axis[axis] : axis;
-}
-
 static int reshape_to(struct onnx *o, u32 rank, const u32 *dim)
 {
 	struct onnx_value *out = o->out[0];
@@ -286,7 +278,7 @@ int onnx_read_concat(struct onnx *o)
 	op = onnx_add_op(o, NPU_OP_CONCAT, inputs, o->in_count, out);
 	if (!op)
 		return -ENOMEM;
-	op->axis = (s32)graph_axis(layout, axis);
+	op->axis = (s32)onnx_graph_axis(layout, axis);
 	return 0;
 }
 
@@ -354,7 +346,7 @@ static int add_cut(struct onnx *o, u32 result, const struct onnx_cut *cut)
 	if (!op)
 		return -ENOMEM;
 	for (d = 0; d < in->rank; d++) {
-		u32 to = graph_axis(layout, d);
+		u32 to = onnx_graph_axis(layout, d);
 
 		op->begin[to] = (s32)cut[d].begin;
 		op->end[to] = (s32)cut[d].count;
@@ -643,17 +635,13 @@ int onnx_read_pad(struct onnx *o)
 {
 	enum onnx_layout layout = onnx_layout_of(o);
 	const struct onnx_value *in = o->in[0];
-	u32 inputs[2], dim[NPU_MAX_RANK], count, operands = 1, out, d;
+	u32 inputs[2], dim[NPU_MAX_RANK], operands = 1, out, d;
 	s64 pads[2 * NPU_MAX_RANK];
 	struct npu_op *op;
-	int error = onnx_parameter(o, "pads", 1, pads, ARRAY_SIZE(pads), &count);
+	int error = onnx_read_pads(o, pads);
 
-	if (!error && count != 2 * in->rank)
-		error = onnx_fail(o, -EINVAL, "%u paddings for %u dimensions", count, in->rank);
 	if (!error && !onnx_text_is(o, "mode", "constant", true))
-		error = onnx_fail(o, -ENOTSUP, "padding with anything but a constant");
-	if (!error && o->in_count > 3 && o->in[3])
-		error = onnx_fail(o, -ENOTSUP, "padding of chosen axes");
+		return onnx_pad_edges(o, pads);
 	for (d = 0; !error && d < in->rank; d++) {
 		s64 before = pads[d], after = pads[d + in->rank];
 
@@ -675,8 +663,8 @@ int onnx_read_pad(struct onnx *o)
 	if (!op)
 		return -ENOMEM;
 	for (d = 0; d < in->rank; d++) {
-		op->begin[graph_axis(layout, d)] = (s32)pads[d];
-		op->end[graph_axis(layout, d)] = (s32)pads[d + in->rank];
+		op->begin[onnx_graph_axis(layout, d)] = (s32)pads[d];
+		op->end[onnx_graph_axis(layout, d)] = (s32)pads[d + in->rank];
 	}
 	return 0;
 }
@@ -708,7 +696,7 @@ int onnx_read_cast(struct onnx *o)
 }
 
 /* Of lists of dimensions. */
-static int gather_integers(struct onnx *o)
+int onnx_gather_integers(struct onnx *o)
 {
 	const struct onnx_value *indices = o->in[1];
 	s64 values[64], index[64];
@@ -733,14 +721,4 @@ static int gather_integers(struct onnx *o)
 			((s32 *)data)[i] = (s32)values[at];
 	}
 	return error;
-}
-
-int onnx_read_gather(struct onnx *o)
-{
-	const struct onnx_value *in = o->in[0];
-
-	if (!onnx_constant(o, in) || in->rank != 1 || !o->in[1] ||
-	    (in->dtype != NPU_I64 && in->dtype != NPU_I32))
-		return onnx_fail(o, -ENOTSUP, "of anything but constant dimensions");
-	return gather_integers(o);
 }

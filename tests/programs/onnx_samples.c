@@ -72,6 +72,23 @@ static const struct sample samples[] = {
 	{ "upsample", "Upsample", "x,scales", "y", "mode~linear", 9 },
 	{ "reduce_mean", "ReduceMean", "x", "y", "axes=2,3 keepdims:0", 13 },
 	{ "reduce_max", "ReduceMax", "x", "y", "axes=1", 13 },
+	{ "reduce_sum", "ReduceSum", "x", "y", "axes=1", 11 },
+	{ "reduce_min", "ReduceMin", "x", "y", "axes=2,3 keepdims:0", 13 },
+	{ "reduce_prod", "ReduceProd", "x", "y", "axes=3", 13 },
+	{ "reduce_l2", "ReduceL2", "x", "y", "axes=1 keepdims:0", 13 },
+	{ "reduce_log_sum_exp", "ReduceLogSumExp", "x", "y", "axes=1 keepdims:0", 13 },
+	{ "log_softmax", "LogSoftmax", "x", "y", "axis:1", 13 },
+	{ "arg_max", "ArgMax", "x", "y", "axis:1", 8 },
+	{ "arg_min", "ArgMin", "x", "y", "axis:2 keepdims:0", 8 },
+	{ "matmul_computed", "MatMul", "x,x2", "y", "", 13 },
+	{ "gemm_computed", "Gemm", "row,row2", "y", "transB:1", 11 },
+	{ "gather", "Gather", "x,picks", "y", "axis:1", 13 },
+	{ "tile", "Tile", "x,times", "y", "", 13 },
+	{ "expand", "Expand", "row,wide", "y", "", 13 },
+	{ "depth_to_space", "DepthToSpace", "x", "y", "blocksize:2 mode~CRD", 13 },
+	{ "space_to_depth", "SpaceToDepth", "x", "y", "blocksize:3", 13 },
+	{ "pad_reflect", "Pad", "x", "y", "pads=0,0,1,2,0,0,2,1 mode~reflect", 10 },
+	{ "pad_edge", "Pad", "x", "y", "pads=0,1,0,2,0,1,2,1 mode~edge", 10 },
 	{ "dropout", "Dropout", "x", "y", "", 10 },
 	{ "identity", "Identity", "x", "y", "", 13 },
 	{ "quantize", "QuantizeLinear", "x,hi,z8", "y", "", 13 },
@@ -93,6 +110,7 @@ static const struct operand operands[] = {
 	{ "x", "0,4,6,6", FLOAT },
 	{ "x2", "1,4,6,6", FLOAT },
 	{ "row", "1,8", FLOAT },
+	{ "row2", "1,8", FLOAT },
 	{ "q", "1,4,6,6", UINT8 },
 	{ "w", "4,4,3,3" },
 	{ "dw", "4,1,3,3" },
@@ -106,6 +124,9 @@ static const struct operand operands[] = {
 	{ "hi", "", 0, NULL, 0.5f },
 	{ "two", "", 0, NULL, 2 },
 	{ "shape", "", 0, "1,-1,9" },
+	{ "picks", "", 0, "3,0,-1" },
+	{ "times", "", 0, "1,2,1,3" },
+	{ "wide", "", 0, "2,3,1" },
 	{ "starts", "", 0, "1,2" },
 	{ "ends", "", 0, "4,-1" },
 	{ "axes", "", 0, "1,2" },
@@ -190,7 +211,8 @@ static void quantise(struct onnx_writer *w, const char *from, const char *to, fl
 
 static bool is_float_input(const char *name)
 {
-	return !strcmp(name, "x") || !strcmp(name, "x2") || !strcmp(name, "row");
+	return !strcmp(name, "x") || !strcmp(name, "x2") || !strcmp(name, "row") ||
+	       !strcmp(name, "row2");
 }
 
 #define IN_UNITS 64
@@ -265,7 +287,7 @@ static void release(struct result *result)
 /* Whether there is nothing but inputs, and parameters that have no scale. */
 static bool can_be_quantised(const struct sample *sample)
 {
-	static const char parameters[] = ",,scales,shape,starts,ends,axes,two,";
+	static const char parameters[] = ",,scales,shape,starts,ends,axes,two,picks,times,wide,";
 	char *names = strdup(sample->inputs), *rest = names, *name, key[40];
 	bool good = !strchr(sample->outputs, ',') && sample->opset >= 10;
 
