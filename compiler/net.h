@@ -38,6 +38,7 @@ enum npu_layout {
  * @bytes: its extent
  * @alias: another value whose memory this one is a part of (concat without copy); NPU_NONE
  * @alias_offset: bytes into @alias
+ * @viewed: others alias it with its strides; while a network is being made
  */
 struct npu_value {
 	const char *name;
@@ -52,6 +53,7 @@ struct npu_value {
 	u64 bytes;
 	u32 alias;
 	u64 alias_offset;
+	bool viewed;
 };
 
 /* Where an SDP stage takes its operand from. */

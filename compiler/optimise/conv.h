@@ -17,6 +17,8 @@
  * @bias, @weights: tensors; NULL: no bias, a kernel of ones
  * @pad, @pool: operators that may be folded in and fused; NPU_NONE: none
  * @input: value read
+ * @output: value written; not with @pool or where a sum may be fused
+ * @is_part: other layers complete the operator
  * @window: with folded padding; bottom and right are worked out from @h and @w
  * @kernels: its weights
  * @h, @w: of its output
@@ -27,7 +29,8 @@ struct npu_conv {
 	u32 op;
 	const struct npu_tensor *in, *out, *bias, *weights;
 	u32 pad, pool;
-	u32 input;
+	u32 input, output;
+	bool is_part;
 	struct npu_window window;
 	struct npu_kernels kernels;
 	u32 h, w;

@@ -365,7 +365,8 @@ static int fill_layer(struct npu_opt *opt, const struct npu_conv *conv,
 		pool = NPU_NONE;
 	layer->last_op = add == NPU_NONE ? conv->op : add;
 	layer->input = conv->input;
-	layer->output = npu_opt_value(opt, opt->graph->op[layer->last_op].output[0]);
+	layer->output = add == NPU_NONE ? conv->output
+					: npu_opt_value(opt, opt->graph->op[add].output[0]);
 	layer->window = conv->window;
 	layer->c = conv->c;
 	layer->k = conv->k;
@@ -374,6 +375,8 @@ static int fill_layer(struct npu_opt *opt, const struct npu_conv *conv,
 	layer->repeat_surface = conv->repeat != 0;
 	layer->pad_value = npu_stored_zero(conv->in);
 	layer->sdp = arithmetic->sdp;
+	if (conv->is_part)
+		return 0;
 	error = npu_opt_set_group(opt, layer, (const u32[]){ conv->pad, conv->op, add, pool }, 4);
 	if (pool != NPU_NONE)
 		set_pool(opt, layer, pool);
@@ -386,7 +389,7 @@ static bool fits_buffer(const struct npu_opt *opt, const struct npu_conv *conv,
 {
 	const struct npu_layer layer = {
 		.input = conv->input,
-		.output = npu_opt_value(opt, opt->graph->op[conv->op].output[0]),
+		.output = conv->output,
 		.window = conv->window,
 		.c = conv->c,
 		.k = conv->k,
@@ -407,6 +410,9 @@ int npu_conv_layer(struct npu_opt *opt, struct npu_conv *conv)
 
 	set_window(opt, conv);
 	error = find_bad(opt, conv);
+	/* The CPU's patches know whole convolutions alone. */
+	if (!error && conv->bad_count && conv->is_part)
+		error = -ERANGE;
 	if (error)
 		return error;
 	set_blocks(opt->config, conv);

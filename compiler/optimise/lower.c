@@ -37,11 +37,15 @@ static int fall_back(struct npu_opt *opt, u32 op, const char *reason)
 
 static int lower(struct npu_opt *opt, u32 op)
 {
+	u32 layers = opt->net->layer_count;
 	int error;
 
 	if (opt->op[op].cpu_reason)
 		return npu_lower_cpu(opt, op);
 	error = npu_op_support[opt->graph->op[op].kind].lower(opt, op);
+	/* What was done of it before it turned out to be impossible is done again by the CPU. */
+	if (error == -ERANGE || error == -E2BIG)
+		opt->net->layer_count = layers;
 	if (error == -ERANGE)
 		return fall_back(opt, op, "scales are too far apart for SDP");
 	if (error == -E2BIG)

@@ -24,6 +24,7 @@ int npu_lower_average(struct npu_opt *opt, u32 op)
 		.pad = NPU_NONE,
 		.pool = NPU_NONE,
 		.input = npu_opt_value(opt, o->input[0]),
+		.output = npu_opt_value(opt, o->output[0]),
 		.window = o->window,
 		.h = 1,
 		.w = 1,

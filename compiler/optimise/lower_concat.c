@@ -12,7 +12,7 @@ static bool can_alias(const struct npu_opt *opt, u32 value, u32 tensor)
 	const struct npu_graph *graph = opt->graph;
 	u32 i;
 
-	if (opt->net->value[value].alias != NPU_NONE)
+	if (opt->net->value[value].alias != NPU_NONE || opt->net->value[value].viewed)
 		return false;
 	/* Something has to write it within the program, not the application. */
 	for (i = 0; i < graph->input_count; i++)

@@ -52,6 +52,7 @@ int npu_lower_conv(struct npu_opt *opt, u32 op)
 		.pad = pad,
 		.pool = opt->op[op].pool,
 		.input = npu_opt_value(opt, in),
+		.output = npu_opt_value(opt, o->output[0]),
 	};
 
 	conv.kernels.data = conv.weights->data;

@@ -165,6 +165,7 @@ u32 npu_opt_add_value_like(struct npu_opt *opt, u32 like, const char *name)
 	value->tensor = NPU_NONE;
 	value->alias = NPU_NONE;
 	value->alias_offset = 0;
+	value->viewed = false;
 	return value->name ? i : NPU_NONE;
 }
 

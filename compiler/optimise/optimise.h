@@ -98,8 +98,16 @@ int npu_lower_affine(struct npu_opt *opt, u32 op);
 int npu_lower_slope(struct npu_opt *opt, u32 op);
 int npu_lower_mul(struct npu_opt *opt, u32 op);
 int npu_lower_table(struct npu_opt *opt, u32 op);
+int npu_lower_transpose_conv(struct npu_opt *opt, u32 op);
+int npu_lower_slice(struct npu_opt *opt, u32 op);
+int npu_lower_resize_nearest(struct npu_opt *opt, u32 op);
 int npu_lower_concat(struct npu_opt *opt, u32 op);
 int npu_lower_cpu(struct npu_opt *opt, u32 op);
+
+/* Why the NPU cannot do it, beyond what all operators need; NULL: it can. */
+const char *npu_check_phases(const struct npu_opt *opt, const struct npu_op *op);
+const char *npu_check_slice(const struct npu_opt *opt, const struct npu_op *op);
+const char *npu_check_resize_nearest(const struct npu_opt *opt, const struct npu_op *op);
 
 /* A layer for @op with nothing fused, appended; NULL when out of memory. */
 struct npu_layer *npu_opt_add_layer(struct npu_opt *opt, enum npu_layer_kind kind, u32 op);

@@ -219,6 +219,34 @@ static const char *check_prelu(const struct npu_opt *opt, const struct npu_op *o
 	return NULL;
 }
 
+static const char *check_transpose_conv(const struct npu_opt *opt, const struct npu_op *op)
+{
+	const struct npu_tensor *weights = npu_op_input(opt->graph, op, 1);
+	const char *reason = check_unary(opt, op);
+
+	if (reason)
+		return reason;
+	if (!weights->data)
+		return "weights are not constant";
+	if ((u64)weights->dim[1] * weights->dim[2] * weights->dim[3] * max(op->groups, 1u) >
+	    NPU_CONV_MAX_KERNEL_BYTES)
+		return "kernel larger than 256 KiB";
+	return npu_check_phases(opt, op);
+}
+
+static const char *check_move(const struct npu_opt *opt, const struct npu_op *op)
+{
+	const char *reason = check_unary(opt, op);
+
+	if (reason)
+		return reason;
+	if (!same_quant(npu_op_input(opt->graph, op, 0), npu_op_output(opt->graph, op)))
+		return "input and output have different scales";
+	if (op->kind == NPU_OP_SLICE)
+		return npu_check_slice(opt, op);
+	return npu_check_resize_nearest(opt, op);
+}
+
 static const char *check_concat(const struct npu_opt *opt, const struct npu_op *op)
 {
 	const struct npu_tensor *out = npu_op_output(opt->graph, op);
@@ -257,6 +285,11 @@ const struct npu_op_support npu_op_support[NPU_OP_COUNT] = {
 					       "weights",
 				     .check = check_fully_connected,
 				     .lower = npu_lower_conv },
+	[NPU_OP_TRANSPOSE_CONV] = { .unit = "conv + SDP",
+				    .limits = "constant weights; kernels of each phase <= 32; any "
+					      "stride and padding",
+				    .check = check_transpose_conv,
+				    .lower = npu_lower_transpose_conv },
 	[NPU_OP_MAX_POOL] = { .unit = "PDP",
 			      .limits =
 				      "window <= 8, stride <= 16, padding <= 7; window <= 15 with "
@@ -319,6 +352,14 @@ const struct npu_op_support npu_op_support[NPU_OP_COUNT] = {
 			    .limits = "channels; all but the last operand in whole memory atoms",
 			    .check = check_concat,
 			    .lower = npu_lower_concat },
+	[NPU_OP_SLICE] = { .unit = "none (a view)",
+			   .limits = "steps of one, channels from a whole memory atom on",
+			   .check = check_move,
+			   .lower = npu_lower_slice },
+	[NPU_OP_RESIZE_NEAREST] = { .unit = "SDP",
+				    .limits = "a whole number of times larger, corners not aligned",
+				    .check = check_move,
+				    .lower = npu_lower_resize_nearest },
 	[NPU_OP_PAD] = { .unit = "none (folded)",
 			 .limits = "height and width, zero point, in front of a convolution" },
 	[NPU_OP_RESHAPE] = { .unit = "none (dropped)",

@@ -408,7 +408,8 @@ static int check_place(const struct check *c, u32 value)
 			return fail(c, "a band of %s begins at row %u", v->name, band->first);
 		if (v->layout == NPU_FEATURE &&
 		    band->surface_stride <
-			    (u64)npu_band_rows(c->net, c->plan, value, i) * v->line_stride)
+			    (u64)(npu_band_rows(c->net, c->plan, value, i) - 1) * v->line_stride +
+				    (u64)v->w * c->net->config->atom)
 			return fail(c, "surfaces of a band of %s overlap", v->name);
 		if (band->offset % c->net->config->atom || range.to > c->plan->arena_bytes)
 			return fail(c, "%s lies outside of the arena", v->name);

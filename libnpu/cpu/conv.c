@@ -89,19 +89,19 @@ static u32 conv_sum(const struct conv *conv, u32 y, u32 x, u32 first)
 	return sum;
 }
 
-/* Transposed: output (y, x) gets tap r from the input row that was spread to y - r. */
+/* Transposed: output (y, x) gets tap r from the input row that was spread to y - r * dilation. */
 static u32 transpose_sum(const struct conv *conv, u32 y, u32 x, u32 first)
 {
 	const struct npu_window *w = conv->window;
 	u32 r, s, sum = 0;
 
 	for (r = 0; r < conv->r; r++) {
-		s64 at_y = (s64)y + w->pad_top - r;
+		s64 at_y = (s64)y + w->pad_top - (s64)r * w->dilation_y;
 
 		if (at_y % w->stride_y)
 			continue;
 		for (s = 0; s < conv->s; s++) {
-			s64 at_x = (s64)x + w->pad_left - s;
+			s64 at_x = (s64)x + w->pad_left - (s64)s * w->dilation_x;
 
 			if (at_x % w->stride_x == 0)
 				sum += tap(conv, at_y / w->stride_y, at_x / w->stride_x, r, s,

@@ -91,11 +91,17 @@ static void *constant(struct maker *m, u32 tensor)
 
 /* 0: one. */
 static const u32 input_counts[NPU_OP_COUNT] = {
-	[NPU_OP_CONV] = 3,    [NPU_OP_FULLY_CONNECTED] = 3,
-	[NPU_OP_ADD] = 2,     [NPU_OP_SUB] = 2,
-	[NPU_OP_MUL] = 2,     [NPU_OP_MAXIMUM] = 2,
-	[NPU_OP_MINIMUM] = 2, [NPU_OP_PRELU] = 2,
-	[NPU_OP_CONCAT] = 2,  [NPU_OP_PAD] = 2,
+	[NPU_OP_CONV] = 3,
+	[NPU_OP_FULLY_CONNECTED] = 3,
+	[NPU_OP_ADD] = 2,
+	[NPU_OP_SUB] = 2,
+	[NPU_OP_MUL] = 2,
+	[NPU_OP_MAXIMUM] = 2,
+	[NPU_OP_MINIMUM] = 2,
+	[NPU_OP_PRELU] = 2,
+	[NPU_OP_CONCAT] = 2,
+	[NPU_OP_PAD] = 2,
+	[NPU_OP_TRANSPOSE_CONV] = 3,
 };
 
 static struct npu_op *add_op(struct maker *m, enum npu_op_kind kind, const char *name, u32 in,
@@ -449,6 +455,86 @@ static void make_concat(struct maker *m)
 	op->axis = 3;
 }
 
+static u32 pick_padding(u32 kernel, u32 dilation, u32 size)
+{
+	u32 most = (kernel - 1) * dilation;
+
+	return pick(0, most < size - 1 ? most : size - 1);
+}
+
+static void make_transpose_conv(struct maker *m)
+{
+	const struct npu_tensor *in = &m->graph->tensor[m->tensor];
+	u32 h = in->dim[1], w = in->dim[2], input = m->tensor, out, weights, bias;
+	struct npu_window win = { 1, 1, 1, 1, 1, 1, 0, 0, 0, 0 };
+	float out_scale;
+	u32 dim[4] = { pick(1, 40), pick(1, 5), pick(1, 5), in->dim[3] };
+	u32 high, wide;
+	struct npu_op *op;
+
+	win.r = dim[1];
+	win.s = dim[2];
+	win.stride_y = pick(1, 4);
+	win.stride_x = pick(1, 4);
+	if (chance(15))
+		win.dilation_y = win.dilation_x = 2;
+	high = (h - 1) * win.stride_y + (win.r - 1) * win.dilation_y + 1;
+	wide = (w - 1) * win.stride_x + (win.s - 1) * win.dilation_x + 1;
+	/* Less than a kernel, and something of the output is left. */
+	if (chance(60)) {
+		win.pad_top = pick_padding(win.r, win.dilation_y, high);
+		win.pad_bottom = pick_padding(win.r, win.dilation_y, high - win.pad_top);
+		win.pad_left = pick_padding(win.s, win.dilation_x, wide);
+		win.pad_right = pick_padding(win.s, win.dilation_x, wide - win.pad_left);
+	}
+	weights = add_weights(m, 4, dim, in->quant.scale[0], &out_scale);
+	bias = add_bias(m, dim[0]);
+	out = add_tensor(m, "deconv", high - win.pad_top - win.pad_bottom,
+			 wide - win.pad_left - win.pad_right, dim[0], out_scale,
+			 random_zero(m->dtype));
+	op = add_op(m, NPU_OP_TRANSPOSE_CONV, "transpose_conv", input, out);
+	op->input[1] = weights;
+	op->input[2] = bias;
+	op->window = win;
+	op->activation = activations[pick(0, 4)];
+}
+
+static void make_slice(struct maker *m)
+{
+	const struct npu_tensor *in = &m->graph->tensor[m->tensor];
+	u32 input = m->tensor, size[3], begin[3], i, out;
+	struct npu_op *op;
+
+	for (i = 0; i < 3; i++) {
+		begin[i] = chance(50) ? 0 : pick(0, in->dim[i + 1] - 1);
+		if (i == 2 && chance(70))
+			begin[i] = begin[i] / 32 * 32;
+		size[i] = chance(40) ? in->dim[i + 1] - begin[i]
+				     : pick(1, in->dim[i + 1] - begin[i]);
+	}
+	out = add_tensor(m, "slice", size[0], size[1], size[2], in->quant.scale[0],
+			 in->quant.zero[0]);
+	op = add_op(m, NPU_OP_SLICE, "slice", input, out);
+	for (i = 0; i < 3; i++) {
+		op->begin[i + 1] = (s32)begin[i];
+		op->end[i + 1] = (s32)size[i];
+		op->step[i + 1] = 1;
+	}
+	op->end[0] = op->step[0] = 1;
+}
+
+static void make_resize(struct maker *m)
+{
+	const struct npu_tensor *in = &m->graph->tensor[m->tensor];
+	u32 input = m->tensor, out;
+	struct npu_op *op;
+
+	out = add_tensor(m, "larger", in->dim[1] * pick(1, 3), in->dim[2] * pick(1, 3), in->dim[3],
+			 in->quant.scale[0], in->quant.zero[0]);
+	op = add_op(m, NPU_OP_RESIZE_NEAREST, "resize_nearest", input, out);
+	op->half_pixel_centers = chance(50);
+}
+
 static void make_quantize(struct maker *m)
 {
 	const struct npu_tensor *in = &m->graph->tensor[m->tensor];
@@ -465,11 +551,11 @@ static void make_quantize(struct maker *m)
 }
 
 /* What makes a unit of its input many of its output comes alone. */
-#define KINDS_OF_NETWORKS 11
+#define KINDS_OF_NETWORKS 14
 
 static void make_one(struct maker *m, bool alone)
 {
-	switch (alone ? pick(0, 16) : pick(0, KINDS_OF_NETWORKS - 1)) {
+	switch (alone ? pick(0, 19) : pick(0, KINDS_OF_NETWORKS - 1)) {
 	case 0:
 		make_fully_connected(m);
 		break;
@@ -507,12 +593,21 @@ static void make_one(struct maker *m, bool alone)
 		make_binary(m, NPU_OP_ADD);
 		break;
 	case 11:
-		make_binary(m, NPU_OP_MUL);
+		make_transpose_conv(m);
 		break;
 	case 12:
-		make_slope(m);
+		make_slice(m);
 		break;
 	case 13:
+		make_resize(m);
+		break;
+	case 14:
+		make_binary(m, NPU_OP_MUL);
+		break;
+	case 15:
+		make_slope(m);
+		break;
+	case 16:
 		make_function(m);
 		break;
 	default:

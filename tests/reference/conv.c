@@ -197,8 +197,10 @@ static s32 transpose_sum(const struct conv *conv, u32 y, u32 x, u32 k)
 
 	for (r = 0; r < conv->taps_y; r++)
 		for (s = 0; s < conv->taps_x; s++)
-			if (from_tap(y, w->stride_y, r, w->pad_top, conv->in.nhwc[1], &in_y) &&
-			    from_tap(x, w->stride_x, s, w->pad_left, conv->in.nhwc[2], &in_x))
+			if (from_tap(y, w->stride_y, r * w->dilation_y, w->pad_top,
+				     conv->in.nhwc[1], &in_y) &&
+			    from_tap(x, w->stride_x, s * w->dilation_x, w->pad_left,
+				     conv->in.nhwc[2], &in_x))
 				sum += sum_channels(conv, ref_offset(&conv->in, in_y, in_x, 0),
 						    weight_offset(conv, k, r, s), zero);
 	if (conv->bias.data)
@@ -215,8 +217,10 @@ static float transpose_sum_float(const struct conv *conv, u32 y, u32 x, u32 k)
 
 	for (r = 0; r < conv->taps_y; r++)
 		for (s = 0; s < conv->taps_x; s++) {
-			if (!from_tap(y, w->stride_y, r, w->pad_top, conv->in.nhwc[1], &in_y) ||
-			    !from_tap(x, w->stride_x, s, w->pad_left, conv->in.nhwc[2], &in_x))
+			if (!from_tap(y, w->stride_y, r * w->dilation_y, w->pad_top,
+				      conv->in.nhwc[1], &in_y) ||
+			    !from_tap(x, w->stride_x, s * w->dilation_x, w->pad_left,
+				      conv->in.nhwc[2], &in_x))
 				continue;
 			for (c = 0; c < conv->in.nhwc[3]; c++)
 				sum += in[ref_offset(&conv->in, in_y, in_x, c)] *
