@@ -306,6 +306,17 @@ static int take_outputs(struct onnx *o)
 	return error;
 }
 
+static bool is_control_flow(const char *name)
+{
+	static const char *const names[] = { "If", "Loop", "Scan", "SequenceMap" };
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(names); i++)
+		if (!strcmp(name, names[i]))
+			return true;
+	return false;
+}
+
 static int read_node(struct onnx *o, u32 index)
 {
 	int error;
@@ -313,6 +324,11 @@ static int read_node(struct onnx *o, u32 index)
 	o->index = index;
 	o->node = o->source->node[index];
 	o->row = onnx_find_row(o->node);
+	if (!o->row && is_control_flow(o->node->op_type))
+		return onnx_fail(
+			o, -ENOTSUP,
+			"control flow is not supported: what the NPU does is fixed when the "
+			"model is compiled; export the model without it");
 	if (!o->row)
 		return onnx_fail(o, -ENOTSUP, "this operator%s%s is not supported",
 				 o->node->domain && *o->node->domain ? " of " : "",

@@ -38,11 +38,12 @@ struct onnx_reader {
  * @readers, @reader_count: nodes that read it, once for each input
  * @is_output: of the model
  * @aliased: another value has the same tensors
+ * @dynamic: the model quantises it while it runs; here it is of float32 (onnx_dynamic.c)
  */
 struct onnx_value {
 	struct onnx_value *next; /* with the same hash */
 	const char *name;
-	bool known, empty, is_output, aliased;
+	bool known, empty, is_output, aliased, dynamic;
 	enum npu_dtype dtype;
 	u32 rank;
 	u32 dim[NPU_MAX_RANK];
@@ -215,6 +216,16 @@ int onnx_read_qlinear_conv(struct onnx *o);
 int onnx_read_qlinear_matmul(struct onnx *o);
 int onnx_read_qlinear_binary(struct onnx *o);
 int onnx_read_qlinear_unary(struct onnx *o);
+int onnx_read_qlinear_concat(struct onnx *o);
+int onnx_read_qgemm(struct onnx *o);
+
+/* ---- onnx_dynamic.c ---- */
+
+int onnx_read_dynamic_quantize(struct onnx *o);
+int onnx_read_conv_integer(struct onnx *o);
+int onnx_read_matmul_integer(struct onnx *o);
+int onnx_read_matmul_integer_to_float(struct onnx *o);
+int onnx_read_dynamic_matmul(struct onnx *o);
 
 /* ---- onnx_conv.c ---- */
 
@@ -222,6 +233,8 @@ int onnx_read_conv(struct onnx *o);
 int onnx_read_conv_transpose(struct onnx *o);
 int onnx_read_gemm(struct onnx *o);
 int onnx_read_matmul(struct onnx *o);
+/* The same with a bias as third input, as no operator of ONNX has it. */
+int onnx_read_biased_matmul(struct onnx *o);
 int onnx_read_batch_norm(struct onnx *o);
 /* Multiplies and adds for each channel by the operator that computes @value, if that can do it. */
 bool onnx_fold_scale(struct onnx *o, const struct onnx_value *value, const float *mul,

@@ -263,6 +263,11 @@ int onnx_read_matmul(struct onnx *o)
 	return add_product(o, false, 1, 1, -1);
 }
 
+int onnx_read_biased_matmul(struct onnx *o)
+{
+	return add_product(o, false, 1, 1, o->in_count > 2 && o->in[2] ? 2 : -1);
+}
+
 /* The operator that computes a value which nobody else reads, or NULL. */
 static struct npu_op *only_producer(const struct onnx *o, const struct onnx_value *value)
 {

@@ -89,6 +89,77 @@ static int compute_integers(struct onnx *o, u32 rank, const u32 *dim)
 	return error;
 }
 
+/* Element @i of a constant that is broadcast to @dim. */
+static float broadcast_element(const struct npu_tensor *t, u32 rank, const u32 *dim, u64 i)
+{
+	u64 at = 0, step = 1;
+	u32 d;
+
+	for (d = 0; d < t->rank; d++) {
+		u32 own = t->dim[t->rank - 1 - d], size = dim[rank - 1 - d];
+
+		at += (own == 1 ? 0 : i % size) * step;
+		step *= own;
+		i /= size;
+	}
+	return ((const float *)t->data)[at];
+}
+
+static float compute_float(enum npu_op_kind kind, float a, float b)
+{
+	switch (kind) {
+	case NPU_OP_ADD:
+		return a + b;
+	case NPU_OP_SUB:
+		return a - b;
+	case NPU_OP_MUL:
+		return a * b;
+	case NPU_OP_DIV:
+		return a / b;
+	case NPU_OP_MINIMUM:
+		return fminf(a, b);
+	default:
+		return fmaxf(a, b);
+	}
+}
+
+/* Scales and the like, which exporters leave to be multiplied. */
+static int compute_floats(struct onnx *o, u32 rank, const u32 *dim)
+{
+	struct npu_tensor a = *onnx_constant(o, o->in[0]), b = *onnx_constant(o, o->in[1]);
+	u64 bytes = sizeof(float), elements, i;
+	void *data = NULL;
+	u32 d;
+	int error = 0;
+
+	for (d = 0; d < rank; d++)
+		if (check_mul_overflow(bytes, (u64)dim[d], &bytes) || bytes > INT32_MAX)
+			return onnx_fail(o, -ENOTSUP, "the result is larger than 2 GiB");
+	elements = bytes / sizeof(float);
+	/* Broadcasting can make much of little. */
+	if (bytes > a.bytes + b.bytes)
+		error = onnx_expand(o, bytes);
+	if (!error)
+		error = onnx_define_constant(o, NPU_F32, rank, dim, &data);
+	for (i = 0; !error && i < elements; i++)
+		((float *)data)[i] = compute_float(o->row->kind,
+						   broadcast_element(&a, rank, dim, i),
+						   broadcast_element(&b, rank, dim, i));
+	return error;
+}
+
+static bool computes_floats(const struct onnx *o)
+{
+	u32 i;
+
+	for (i = 0; i < 2; i++)
+		if (!onnx_constant(o, o->in[i]) || o->in[i]->dtype != NPU_F32)
+			return false;
+	return o->row->kind == NPU_OP_ADD || o->row->kind == NPU_OP_SUB ||
+	       o->row->kind == NPU_OP_MUL || o->row->kind == NPU_OP_DIV ||
+	       o->row->kind == NPU_OP_MINIMUM || o->row->kind == NPU_OP_MAXIMUM;
+}
+
 int onnx_read_binary(struct onnx *o)
 {
 	u32 inputs[2], out, rank, dim[NPU_MAX_RANK];
@@ -105,6 +176,8 @@ int onnx_read_binary(struct onnx *o)
 	if (!error && onnx_constant(o, o->in[0]) && onnx_constant(o, o->in[1]) &&
 	    (o->in[0]->dtype == NPU_I64 || o->in[0]->dtype == NPU_I32))
 		return compute_integers(o, rank, dim);
+	if (!error && !o->quantised && computes_floats(o))
+		return compute_floats(o, rank, dim);
 	if (!error && !o->quantised)
 		error = fold_constant(o, &folded);
 	if (error || folded)

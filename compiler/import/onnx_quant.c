@@ -210,6 +210,8 @@ int onnx_read_dequantize(struct onnx *o)
 	u32 axis = 0;
 	int error = 0;
 
+	if (o->in[0]->dynamic)
+		return onnx_read_identity(o);
 	if (!is_byte(dtype) && !(dtype == NPU_I32 && onnx_constant(o, o->in[0])))
 		return onnx_fail(o, -ENOTSUP, "dequantises %s", npu_dtype_names[dtype]);
 	if (onnx_constant(o, o->in[1]) && onnx_constant(o, o->in[1])->rank)
@@ -531,14 +533,26 @@ static int take_result(struct onnx *o, struct onnx_value *const *from)
 	return error;
 }
 
+static int read_plain(struct onnx *o, const char *name)
+{
+	Onnx__NodeProto plain = *o->node;
+
+	plain.op_type = (char *)(uintptr_t)name;
+	plain.domain = NULL;
+	o->row = onnx_find_row(&plain);
+	return o->row->read(o);
+}
+
 /* The operator without its prefix, with @count quantised inputs in front of the result's scale. */
 static int read_as(struct onnx *o, const char *name, u32 count, u32 weight_axis)
 {
-	Onnx__NodeProto plain = *o->node;
 	struct onnx_value *from[NPU_MAX_INPUTS + 3] = { NULL };
 	u32 i, behind = 3 * count + 2;
 	int error = 0;
 
+	if (onnx_int(o, "channels_last", 0))
+		return onnx_fail(o, -ENOTSUP,
+				 "channels_last: channels are expected behind the batch");
 	memcpy(from, o->in, o->in_count * sizeof(*from));
 	memset(o->in, 0, sizeof(o->in));
 	for (i = 0; !error && i < count; i++)
@@ -549,10 +563,46 @@ static int read_as(struct onnx *o, const char *name, u32 count, u32 weight_axis)
 		return error;
 	o->in[count] = behind < o->in_count ? from[behind] : NULL;
 	o->in_count = count + (behind < o->in_count);
-	plain.op_type = (char *)(uintptr_t)name;
-	plain.domain = NULL;
-	o->row = onnx_find_row(&plain);
-	return o->row->read(o);
+	return read_plain(o, name);
+}
+
+/* Scale and zero point of the result, then each input with its own. */
+int onnx_read_qlinear_concat(struct onnx *o)
+{
+	struct onnx_value *from[NPU_MAX_INPUTS + 3] = { NULL };
+	u32 count = (o->in_count - 2) / 3, i;
+	int error = 0;
+
+	if (o->in_count != 3 * count + 2)
+		return onnx_fail(o, -EINVAL, "%u inputs", o->in_count);
+	memcpy(from, o->in, o->in_count * sizeof(*from));
+	memset(o->in, 0, sizeof(o->in));
+	for (i = 0; !error && i < count; i++)
+		error = take_view(o, &from[2 + 3 * i], 0, &o->in[i]);
+	if (!error)
+		error = take_result(o, from);
+	o->in_count = count;
+	return error ? error : read_plain(o, "Concat");
+}
+
+/* a, b with scales and zero points, bias, and scale and zero point of the result: else it is real. */
+int onnx_read_qgemm(struct onnx *o)
+{
+	struct onnx_value *from[NPU_MAX_INPUTS + 3] = { NULL };
+	int error;
+
+	memcpy(from, o->in, o->in_count * sizeof(*from));
+	memset(o->in, 0, sizeof(o->in));
+	error = take_view(o, &from[0], 0, &o->in[0]);
+	if (!error)
+		error = take_view(o, &from[3], onnx_int(o, "transB", 0) ? 0 : 1, &o->in[1]);
+	if (!error && !from[7])
+		error = onnx_fail(o, -ENOTSUP, "a result without a scale");
+	if (!error)
+		error = take_result(o, &from[7]);
+	o->in[2] = from[6];
+	o->in_count = from[6] ? 3 : 2;
+	return error ? error : read_plain(o, "Gemm");
 }
 
 int onnx_read_qlinear_conv(struct onnx *o)

@@ -364,7 +364,7 @@ static void test_refusals(void **state)
 	node = onnx_node(&w, "Loop", "y", "z");
 	node->name = (char *)"my_loop";
 	onnx_output(&w, "z");
-	refused(&w, -ENOTSUP, "sample: node 1 (Loop, my_loop): this operator is not supported");
+	refused(&w, -ENOTSUP, "sample: node 1 (Loop, my_loop): control flow is not supported");
 
 	begin_conv(&w);
 	node = onnx_node(&w, "Relu", "y", "z");
