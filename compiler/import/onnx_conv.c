@@ -126,10 +126,10 @@ int onnx_read_conv(struct onnx *o)
 	return 0;
 }
 
-static int transposed_size(struct onnx *o, u32 size, u32 kernel, s64 stride, s64 dilation,
-			   s64 padding, s64 extra, u32 *result)
+static int transposed_size(struct onnx *o, u32 size, u32 kernel, s64 stride, s64 padding, s64 extra,
+			   u32 *result)
 {
-	s64 out = (size - 1) * stride + (s64)npu_dilated(kernel, (u32)dilation) + extra - padding;
+	s64 out = (size - 1) * stride + kernel + extra - padding;
 
 	if (out < 1 || out > INT32_MAX || extra >= stride)
 		return onnx_fail(o, -EINVAL, "%u elements become %lld", size, (long long)out);
@@ -137,34 +137,29 @@ static int transposed_size(struct onnx *o, u32 size, u32 kernel, s64 stride, s64
 	return 0;
 }
 
-/* Stride, dilation and padding; the size of the result follows. */
+/* Stride and padding; the size of the result follows. Kernels are dilated already. */
 static int transposed_window(struct onnx *o, struct npu_window *w, const u32 *in, u32 *out)
 {
-	s64 stride[2], dilation[2], pad[4], extra[2];
+	s64 stride[2], pad[4], extra[2];
 	int error = onnx_pair(o, "strides", 1, stride, 2, 1);
 
 	if (onnx_attribute(o, "output_shape") || !onnx_text_is(o, "auto_pad", "NOTSET", true))
 		return onnx_fail(o, -ENOTSUP, "output_shape and auto_pad");
 	if (!error)
-		error = onnx_pair(o, "dilations", 1, dilation, 2, 1);
-	if (!error)
 		error = onnx_pair(o, "pads", 0, pad, 4, 0);
-	if (!error && (dilation[0] != 1 || dilation[1] != 1))
-		error = onnx_fail(o, -ENOTSUP, "a transposed convolution with dilation");
 	if (!error)
 		error = onnx_pair(o, "output_padding", 0, extra, 2, 0);
 	if (!error)
-		error = transposed_size(o, in[2], w->r, stride[0], dilation[0], pad[0] + pad[2],
-					extra[0], &out[2]);
+		error = transposed_size(o, in[2], w->r, stride[0], pad[0] + pad[2], extra[0],
+					&out[2]);
 	if (!error)
-		error = transposed_size(o, in[3], w->s, stride[1], dilation[1], pad[1] + pad[3],
-					extra[1], &out[3]);
+		error = transposed_size(o, in[3], w->s, stride[1], pad[1] + pad[3], extra[1],
+					&out[3]);
 	if (error)
 		return error;
 	w->stride_y = (u32)stride[0];
 	w->stride_x = (u32)stride[1];
-	w->dilation_y = (u32)dilation[0];
-	w->dilation_x = (u32)dilation[1];
+	w->dilation_y = w->dilation_x = 1;
 	w->pad_top = (u32)pad[0];
 	w->pad_left = (u32)pad[1];
 	w->pad_bottom = (u32)pad[2];
@@ -172,10 +167,110 @@ static int transposed_window(struct onnx *o, struct npu_window *w, const u32 *in
 	return 0;
 }
 
-/* Weights are [C][K][R][S]. */
-int onnx_read_conv_transpose(struct onnx *o)
+/* What a weight of kernel @k is stored as that adds nothing. */
+static u8 neutral(const struct npu_tensor *w, u32 k)
+{
+	if (w->dtype == NPU_F32 || !w->quant.count)
+		return 0;
+	return (u8)w->quant.zero[w->quant.count > 1 ? k : 0];
+}
+
+/* Each kernel's scale once for each group. */
+static int repeat_quant(struct onnx *o, struct npu_tensor *w, u32 groups)
+{
+	const u32 per = w->quant.count;
+	struct npu_quant quant = w->quant;
+	float *scale;
+	s32 *zero;
+	u32 i;
+
+	if (per < 2 || groups == 1)
+		return 0;
+	quant.count = per * groups;
+	scale = npu_arena_array(&o->graph->arena, quant.count, sizeof(*scale));
+	zero = npu_arena_array(&o->graph->arena, quant.count, sizeof(*zero));
+	if (!scale || !zero)
+		return -ENOMEM;
+	for (i = 0; i < quant.count; i++) {
+		scale[i] = quant.scale[i % per];
+		zero[i] = quant.zero[i % per];
+	}
+	quant.scale = scale;
+	quant.zero = zero;
+	w->quant = quant;
+	return 0;
+}
+
+/* Where element @i of [K / groups][R][S][C] lies in [K][R][S][C] with what is between. */
+static u64 spread_place(const struct npu_tensor *from, const struct npu_tensor *to, u32 groups,
+			const u32 dilation[2], u64 i)
+{
+	u32 c = i % from->dim[3], s = i / from->dim[3] % from->dim[2];
+	u32 r = i / from->dim[3] / from->dim[2] % from->dim[1];
+	u32 k = (u32)(i / from->dim[3] / from->dim[2] / from->dim[1]);
+	u64 kernel = (u64)(c / (from->dim[3] / groups)) * from->dim[0] + k;
+
+	return ((kernel * to->dim[1] + r * dilation[0]) * to->dim[2] + s * dilation[1]) *
+		       to->dim[3] +
+	       c;
+}
+
+/*
+ * The graph's transposed convolutions have neither groups nor dilation: weights of the other groups,
+ * and between the weights of a dilated kernel, are zero.
+ */
+static int spread_weights(struct onnx *o, u32 groups, const u32 dilation[2], u32 *weights)
+{
+	struct npu_tensor from = *onnx_tensor(o, *weights), *to;
+	const u32 size = npu_dtype_bytes[from.dtype];
+	u64 bytes = (u64)size * groups * from.dim[0] * from.dim[3], per, k, i;
+	u32 dim[4] = { groups * from.dim[0], (u32)npu_dilated(from.dim[1], dilation[0]),
+		       (u32)npu_dilated(from.dim[2], dilation[1]), from.dim[3] };
+	void *data = NULL;
+	int error;
+
+	if (groups == 1 && dilation[0] == 1 && dilation[1] == 1)
+		return 0;
+	if (check_mul_overflow(bytes, (u64)dim[1] * dim[2], &bytes))
+		return onnx_fail(o, -ENOTSUP, "a kernel of %u x %u", dim[1], dim[2]);
+	error = onnx_expand(o, bytes);
+	if (!error)
+		error = onnx_add_constant(o, from.name, from.dtype, 4, dim, weights, &data);
+	if (error)
+		return error;
+	to = &o->graph->tensor[*weights];
+	to->quant = from.quant;
+	error = repeat_quant(o, to, groups);
+	per = bytes / dim[0];
+	for (k = 0; !error && k < dim[0]; k++)
+		memset((u8 *)data + k * per, neutral(to, (u32)k), per);
+	for (i = 0; !error && i < npu_tensor_elements(&from); i++)
+		memcpy((u8 *)data + spread_place(&from, to, groups, dilation, i) * size,
+		       (const u8 *)from.data + i * size, size);
+	return error;
+}
+
+/* Weights are [C][K / groups][R][S]. */
+static int transposed_weights(struct onnx *o, u32 channels, u32 *weights)
 {
 	static const u32 order[] = { 1, 2, 3, 0 };
+	s64 groups = onnx_int(o, "group", 1), dilation[2];
+	int error = make_weights(o, 4, order, weights);
+
+	if (!error)
+		error = onnx_pair(o, "dilations", 1, dilation, 2, 1);
+	if (!error)
+		error = check_groups(o, groups, channels);
+	if (!error && onnx_tensor(o, *weights)->dim[3] != channels)
+		error = onnx_fail(o, -EINVAL, "weights for %u of %u channels",
+				  onnx_tensor(o, *weights)->dim[3], channels);
+	return error ? error
+		     : spread_weights(o, (u32)groups,
+				      (const u32[]){ (u32)dilation[0], (u32)dilation[1] }, weights);
+}
+
+int onnx_read_conv_transpose(struct onnx *o)
+{
 	u32 inputs[3], out, dim[4], count = 2;
 	struct npu_window window;
 	struct npu_tensor x, w;
@@ -183,11 +278,9 @@ int onnx_read_conv_transpose(struct onnx *o)
 	int error = onnx_operand(o, 0, ONNX_IMAGE, &inputs[0]);
 
 	if (!error)
-		error = make_weights(o, 4, order, &inputs[1]);
+		error = transposed_weights(o, o->in[0]->dim[1], &inputs[1]);
 	if (error)
 		return error;
-	if (onnx_int(o, "group", 1) != 1)
-		return onnx_fail(o, -ENOTSUP, "groups of a transposed convolution");
 	x = *onnx_tensor(o, inputs[0]);
 	w = *onnx_tensor(o, inputs[1]);
 	window = (struct npu_window){ .r = w.dim[1], .s = w.dim[2] };

@@ -339,33 +339,100 @@ int onnx_read_clip(struct onnx *o)
 	return count ? add_scalars(o, steps, count) : onnx_read_identity(o);
 }
 
-/* Over the last dimension; before opset 13 over all from the axis on, which is the same where they are 1. */
+static int add_softmax(struct onnx *o, u32 from, u32 to)
+{
+	struct npu_op *op = onnx_add_op(o, NPU_OP_SOFTMAX, &from, 1, to);
+
+	if (!op)
+		return -ENOMEM;
+	op->alpha = 1;
+	op->axis = (s32)onnx_tensor(o, from)->rank - 1;
+	return 0;
+}
+
+/* A tensor of another shape of the type and scale of @like. */
+static int add_like(struct onnx *o, u32 like, u32 rank, const u32 *dim, u32 *tensor)
+{
+	struct npu_tensor source = *onnx_tensor(o, like);
+	int error = onnx_add_tensor(o, source.name, source.dtype, rank, dim, tensor);
+
+	if (!error)
+		o->graph->tensor[*tensor].quant = source.quant;
+	return error;
+}
+
+/* Over @axis, which is moved behind the others for it and back. */
+static int softmax_moved(struct onnx *o, u32 axis)
+{
+	const struct onnx_value *in = o->in[0];
+	u32 order[NPU_MAX_RANK], dim[NPU_MAX_RANK], from, mid, out, i;
+	struct npu_op *op;
+	int error = onnx_operand(o, 0, ONNX_PLAIN, &from);
+
+	for (i = 0; i < in->rank; i++) {
+		order[i] = i + 1 == in->rank ? axis : i + (i >= axis);
+		dim[i] = in->dim[order[i]];
+	}
+	if (!error)
+		error = onnx_permute(o, from, order, &from);
+	if (!error)
+		error = onnx_result(o, 0, ONNX_PLAIN, in->rank, in->dim, &out);
+	if (!error)
+		error = add_like(o, out, in->rank, dim, &mid);
+	if (!error)
+		error = add_softmax(o, from, mid);
+	if (error)
+		return error;
+	op = onnx_add_op(o, NPU_OP_TRANSPOSE, &mid, 1, out);
+	if (!op)
+		return -ENOMEM;
+	for (i = 0; i < in->rank; i++)
+		op->begin[order[i]] = (s32)i;
+	return 0;
+}
+
+/* Before opset 13: over all dimensions from @axis on. */
+static int softmax_of_rows(struct onnx *o, u32 axis)
+{
+	const struct onnx_value *in = o->in[0];
+	u32 rows[2] = { 1, 1 }, from, mid, out, i;
+	int error = onnx_operand(o, 0, ONNX_PLAIN, &from);
+
+	for (i = 0; i < in->rank; i++)
+		rows[i >= axis] *= in->dim[i];
+	if (!error)
+		error = onnx_reshape(o, from, 2, rows, &from);
+	if (!error)
+		error = onnx_result(o, 0, ONNX_PLAIN, in->rank, in->dim, &out);
+	if (!error)
+		error = add_like(o, out, 2, rows, &mid);
+	if (!error)
+		error = add_softmax(o, from, mid);
+	if (error)
+		return error;
+	return onnx_add_op(o, NPU_OP_RESHAPE, &mid, 1, out) ? 0 : -ENOMEM;
+}
+
 int onnx_read_softmax(struct onnx *o)
 {
 	const struct onnx_value *in = o->in[0];
-	u32 axis, from, out, i;
-	struct npu_op *op;
+	enum onnx_layout layout = ONNX_PLAIN;
+	u32 axis, from, out;
 	int error = onnx_axis(o, onnx_int(o, "axis", o->opset < 13 ? 1 : -1), in->rank, &axis);
 
 	if (error)
 		return error;
-	for (i = axis + 1; i < in->rank; i++)
-		if (in->dim[i] != 1 || o->opset < 13)
-			return onnx_fail(o, -ENOTSUP, "over axis %u of %u dimensions", axis,
-					 in->rank);
-	if (axis + 1 != in->rank)
-		return onnx_fail(o, -ENOTSUP, "over axis %u of %u dimensions", axis, in->rank);
-	error = onnx_operand(o, 0, ONNX_PLAIN, &from);
+	if (axis + 1 != in->rank && o->opset < 13)
+		return softmax_of_rows(o, axis);
+	/* An image's channels are its last dimension in the graph. */
+	if (in->rank == 4 && axis == 1)
+		layout = ONNX_IMAGE;
+	else if (axis + 1 != in->rank)
+		return softmax_moved(o, axis);
+	error = onnx_operand(o, 0, layout, &from);
 	if (!error)
-		error = onnx_result(o, 0, ONNX_PLAIN, in->rank, in->dim, &out);
-	if (error)
-		return error;
-	op = onnx_add_op(o, NPU_OP_SOFTMAX, &from, 1, out);
-	if (!op)
-		return -ENOMEM;
-	op->alpha = 1;
-	op->axis = (s32)axis;
-	return 0;
+		error = onnx_result(o, 0, layout, in->rank, in->dim, &out);
+	return error ? error : add_softmax(o, from, out);
 }
 
 /* ONNX takes the mean of the squares, as if the window were never cut. */
