@@ -74,7 +74,7 @@ hw_src := $(wildcard driver/hw/*.c)
 serve_src := $(wildcard tools/npusim/serve*.c tools/npusim/vfio_user*.c)
 npusim_src := $(filter-out tools/npusim/main.c $(serve_src),$(wildcard tools/npusim/*.c))
 compiler_src := $(wildcard compiler/*.c compiler/*/*.c)
-onnx_objs := $(O)/obj/gen/onnx.pb-c.o
+format_objs := $(O)/obj/gen/onnx.pb-c.o $(O)/obj/gen/caffe.pb-c.o
 libnpu_src := $(wildcard libnpu/*.c libnpu/cpu/*.c)
 opencl_src := $(wildcard libnpu/opencl/*.c)
 reference_src := $(wildcard tests/reference/*.c)
@@ -132,14 +132,17 @@ $(O)/obj/%.o: %.c $(O)/obj/flags
 	$(Q)$(CC) $(all_cflags) -c -o $@ $<
 
 $(O)/gen/onnx.pb-c.c: $(onnx_proto)
+$(O)/gen/caffe.pb-c.c: compiler/import/caffe.proto
+format_gen := $(O)/gen/onnx.pb-c.c $(O)/gen/caffe.pb-c.c
+$(format_gen):
 	$(call say,PROTOC,$<)
 	$(Q)mkdir -p $(@D)
 	$(Q)protoc-c --proto_path=$(<D) --c_out=$(@D) $(<F)
-$(onnx_objs): $(O)/gen/onnx.pb-c.c $(O)/obj/flags
+$(format_objs): $(O)/obj/gen/%.o: $(O)/gen/%.c $(O)/obj/flags
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(all_cflags) -c -o $@ $<
-$(call objs,$(wildcard compiler/import/onnx*.c) $(wildcard tests/*/*onnx*.c)): | $(O)/gen/onnx.pb-c.c
+$(call objs,$(wildcard compiler/import/onnx*.c compiler/import/caffe*.c tests/*/*onnx*.c tests/*/*caffe*.c)): | $(format_gen)
 
 define archive
 	$(call say,AR,$@)
@@ -162,7 +165,7 @@ $(tool_common_lib): $(call objs,$(tool_common_src)) $(O)/obj/sources; $(archive)
 
 # libnpu is self-contained: the compiler, the register programs and the device model are in it.
 # Tests and our own tools see its inside; the installed libraries show npu.h's symbols alone.
-libnpu_objs := $(call objs,$(libnpu_src) $(compiler_src) $(npusim_src) $(hw_src)) $(onnx_objs)
+libnpu_objs := $(call objs,$(libnpu_src) $(compiler_src) $(npusim_src) $(hw_src)) $(format_objs)
 $(internal_lib): $(libnpu_objs) $(O)/obj/sources; $(archive)
 $(O)/obj/libnpu.o: $(libnpu_objs) $(O)/obj/sources
 	$(Q)ld -r -o $@ $(filter %.o,$^)

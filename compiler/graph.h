@@ -260,9 +260,13 @@ void npu_graph_dump(const struct npu_graph *graph, enum npu_dump_format format, 
  * struct npu_import_options - what a model's file leaves open; all zero: nothing is given
  * @input_shapes: "[NAME:]1x3x48x192", several separated by commas: dimensions of inputs in the
  *	file's order, needed where the file does not state them.  Without NAME: of the one input
+ * @weights: Caffe: the file with the trained weights; NULL: that of the network's name
+ * @random_weights: Caffe: make weights up where there are none, for planning
  */
 struct npu_import_options {
 	const char *input_shapes;
+	const char *weights;
+	bool random_weights;
 };
 
 /**
@@ -308,5 +312,27 @@ int npu_import_onnx(const void *data, size_t bytes, const char *file,
 
 /* The @i'th operator that it reads; false behind the last. */
 bool npu_onnx_operator(u32 i, struct npu_framework_operator *op);
+
+/* Whether a text is a Caffe network (prototxt). */
+bool npu_is_caffe(const void *data, size_t bytes);
+
+/**
+ * npu_import_caffe() - reads a Caffe network into a graph
+ * @data, @bytes: the network's text; it may go away afterwards
+ * @file: its name, for messages; its trained weights are in the file of the same name that ends in
+ *	.caffemodel instead of .prototxt where @options do not say another
+ * @options: NULL: none
+ * @graph: receives the graph; free with npu_graph_free()
+ *
+ * Inputs and outputs keep Caffe's order of dimensions, for one image.
+ *
+ * Return: 0, -EINVAL for damaged files, -ENOTSUP for what is not supported, -ENOMEM.
+ */
+int npu_import_caffe(const void *data, size_t bytes, const char *file,
+		     const struct npu_import_options *options, struct npu_graph **graph,
+		     struct npu_diag *diag);
+
+/* The @i'th type of layer that it reads; false behind the last. */
+bool npu_caffe_layer(u32 i, struct npu_framework_operator *op);
 
 #endif /* NPU_GRAPH_H */

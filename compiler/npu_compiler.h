@@ -56,7 +56,7 @@ struct npu_program {
 struct npu_budget npu_budget_full(const struct nvdla_config *config);
 
 /**
- * npu_program_load() - a model file (.tflite, layer list .tsv) or a compiled file (.npu)
+ * npu_program_load() - a model file (.tflite, .onnx, .prototxt, layer list .tsv) or a compiled file (.npu)
  * @options: of a model; NULL: none
  * @config: target; NULL only for a compiled file, which knows its own
  *

@@ -95,6 +95,7 @@ static bool is_onnx(const void *data, size_t bytes)
 const struct npu_framework npu_frameworks[] = {
 	{ "TensorFlow Lite", is_tflite, npu_import_tflite, npu_tflite_operator },
 	{ "ONNX", is_onnx, npu_import_onnx, npu_onnx_operator },
+	{ "Caffe", npu_is_caffe, npu_import_caffe, npu_caffe_layer },
 };
 
 const u32 npu_framework_count = ARRAY_SIZE(npu_frameworks);
@@ -117,10 +118,10 @@ int npu_import(const void *data, size_t bytes, const char *name,
 
 	if (framework)
 		return framework->import(data, bytes, name, options, graph, diag);
-	return npu_diag_set(
-		diag, -EINVAL,
-		"%s: neither a TensorFlow Lite or ONNX model nor a compiled file nor a layer list",
-		name);
+	return npu_diag_set(diag, -EINVAL,
+			    "%s: neither a TensorFlow Lite, ONNX or Caffe model nor a compiled "
+			    "file nor a layer list",
+			    name);
 }
 
 enum npu_contents npu_program_contents(const void *data, size_t bytes)

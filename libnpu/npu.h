@@ -225,7 +225,7 @@ struct npu_model_options {
 };
 
 /**
- * npu_model_load() - load a model file (.tflite, .onnx) or a compiled file (.npu)
+ * npu_model_load() - load a model file (.tflite, .onnx, .prototxt) or a compiled file (.npu)
  * @device: where it will run; kept alive by the model
  * @path: file
  * @options: NULL: defaults

@@ -44,6 +44,9 @@ int onnx_fail(struct onnx *o, int error, const char *format, ...)
 	va_end(args);
 	if (!o->node)
 		return npu_diag_set(o->diag, error, "%s: %s", o->graph->file, clean(o, what));
+	if (o->is_made)
+		return npu_diag_set(o->diag, error, "%s: %s: %s", o->graph->file,
+				    clean(o, o->node->doc_string), clean(o, what));
 	if (o->node->n_output)
 		output = o->node->output[0];
 	return npu_diag_set(o->diag, error, "%s: node %u (%.60s, %.100s): %s", o->graph->file,
@@ -329,6 +332,8 @@ static int read_node(struct onnx *o, u32 index)
 			o, -ENOTSUP,
 			"control flow is not supported: what the NPU does is fixed when the "
 			"model is compiled; export the model without it");
+	if (!o->row && o->is_made)
+		return onnx_fail(o, -ENOTSUP, "%s is not supported", o->node->op_type);
 	if (!o->row)
 		return onnx_fail(o, -ENOTSUP, "this operator%s%s is not supported",
 				 o->node->domain && *o->node->domain ? " of " : "",
@@ -430,6 +435,25 @@ static const char *folder_of(struct npu_graph *graph, const char *file)
 	const char *end = strrchr(file, '/');
 
 	return npu_arena_string(&graph->arena, end ? file : "", end ? (size_t)(end - file) + 1 : 0);
+}
+
+int onnx_read_made(struct npu_graph *graph, const Onnx__ModelProto *model, struct npu_diag *diag)
+{
+	struct onnx o = {
+		.graph = graph,
+		.diag = diag,
+		.model = model,
+		.source = model->graph,
+		.is_made = true,
+	};
+	int error = check_opsets(&o);
+
+	if (!error)
+		error = read_graph(&o);
+	if (error)
+		return error;
+	clean_names(&o);
+	return npu_graph_verify(graph, diag);
 }
 
 int npu_import_onnx(const void *data, size_t bytes, const char *file,

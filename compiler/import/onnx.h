@@ -85,6 +85,7 @@ struct onnx_row {
  * struct onnx - the state of one import
  * @folder: where external data lies; "" where the model is not a file
  * @shapes: what was given for inputs, or NULL
+ * @is_made: the model was made of another framework's; its nodes' doc_string says of what
  * @bucket, @bucket_count: the table of values by name
  * @done: for each node: it is part of another one
  * @expanded: bytes of constants that the file describes but does not contain
@@ -103,6 +104,7 @@ struct onnx {
 	const Onnx__GraphProto *source;
 	const char *folder;
 	const char *shapes;
+	bool is_made;
 	s64 opset;
 	struct onnx_value **bucket;
 	u32 bucket_count;
@@ -122,6 +124,14 @@ struct onnx {
 	u32 raw;
 	enum npu_activation activation;
 };
+
+/**
+ * onnx_read_made() - reads a model that was made in memory
+ * @graph: receives it, and is verified; the model has to live in its arena
+ *
+ * Return: as npu_import_onnx(); out of memory without a message.
+ */
+int onnx_read_made(struct npu_graph *graph, const Onnx__ModelProto *model, struct npu_diag *diag);
 
 /* An error about the node at work; returns @error. */
 int onnx_fail(struct onnx *o, int error, const char *format, ...)
