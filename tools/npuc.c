@@ -21,8 +21,8 @@
 
 static const char help[] =
 	"usage: npuc MODEL [-o OUT.npu] [OPTION]...\n"
-	"Compile a TensorFlow Lite or ONNX model for an NPU and plan it for a budget of on-chip\n"
-	"memory.\n"
+	"Compile a TensorFlow Lite, ONNX or Caffe model (.prototxt) for an NPU and plan it for a\n"
+	"budget of on-chip memory.\n"
 	"MODEL may also be a compiled file, or a list of layers (.tsv) for planning alone.\n"
 	"\n"
 	"  -o, --output FILE         write the compiled program\n"
@@ -33,6 +33,9 @@ static const char help[] =
 	"                            the budget, tensors stay in DRAM\n"
 	"      --input-shape [NAME:]DxD..  shape of an input that the file leaves open; several\n"
 	"                            separated by commas\n"
+	"      --weights FILE        trained weights of a Caffe network (default: its "
+	".caffemodel)\n"
+	"      --random-weights      make them up: for planning, outputs are worthless\n"
 	"      --plan-only           write no program\n"
 	"\n"
 	"      --calibrate SOURCE    quantise a float model: SOURCE is a folder of typical inputs "
@@ -97,6 +100,8 @@ enum {
 	OPT_BANKS,
 	OPT_SRAM,
 	OPT_INPUT_SHAPE,
+	OPT_WEIGHTS,
+	OPT_RANDOM_WEIGHTS,
 	OPT_PLAN_ONLY,
 	OPT_REPORT,
 	OPT_SWEEP,
@@ -125,6 +130,8 @@ static const struct option long_options[] = {
 	{ "cbuf-banks", required_argument, NULL, OPT_BANKS },
 	{ "sram", required_argument, NULL, OPT_SRAM },
 	{ "input-shape", required_argument, NULL, OPT_INPUT_SHAPE },
+	{ "weights", required_argument, NULL, OPT_WEIGHTS },
+	{ "random-weights", no_argument, NULL, OPT_RANDOM_WEIGHTS },
 	{ "plan-only", no_argument, NULL, OPT_PLAN_ONLY },
 	{ "report", required_argument, NULL, OPT_REPORT },
 	{ "sweep", required_argument, NULL, OPT_SWEEP },
@@ -174,6 +181,8 @@ static const char **plain_option(struct options *o, int option)
 		return &o->sram_text;
 	case OPT_INPUT_SHAPE:
 		return &o->import.input_shapes;
+	case OPT_WEIGHTS:
+		return &o->import.weights;
 	case OPT_REPORT:
 		return &o->report;
 	case OPT_SWEEP:
@@ -210,6 +219,8 @@ static bool *flag_option(struct options *o, int option)
 		return &o->supported;
 	case OPT_RANDOM_CALIBRATION:
 		return &o->calibration.random;
+	case OPT_RANDOM_WEIGHTS:
+		return &o->import.random_weights;
 	case OPT_NOISE:
 		return &o->noise;
 	default:
@@ -358,6 +369,11 @@ static int load_float(struct options *o, struct npu_program **program)
 
 	if (status)
 		return status;
+	if (o->import.random_weights)
+		fprintf(stderr,
+			NAME ": warning: weights that %s lacks are made up: good for planning, but "
+			     "what the program computes is WORTHLESS\n",
+			o->model);
 	if (o->calibration.random)
 		fprintf(stderr,
 			NAME ": warning: %s is calibrated with NOISE: good for planning, but what "
