@@ -119,7 +119,7 @@ static int add_step(struct onnx *o, const struct step *step, u32 in, u32 out)
 static int add_composed(struct onnx *o, const struct reduction *r, const struct step *before,
 			const struct step *behind, u32 in)
 {
-	u32 from = in, sum, out;
+	u32 from = in, sum, out = NPU_NONE;
 	int error = 0;
 
 	if (before->there) {
