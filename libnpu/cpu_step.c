@@ -25,9 +25,10 @@ static int no_memory(const struct npu_model *model, const struct npu_layer *laye
 	return npu_fail(-ENOMEM, "%s: layer %s: out of memory", model->name, layer->name);
 }
 
-static int load_input(const struct npu_model *model, const struct npu_layer *layer, u32 i,
+static int load_input(const struct npu_lane *lane, const struct npu_layer *layer, u32 i,
 		      struct step_tensors *tensors)
 {
+	const struct npu_model *model = lane->model;
 	const struct npu_net *net = model->program->net;
 	u32 index = layer_op(model, layer)->input[i];
 	const struct npu_tensor *tensor;
@@ -43,20 +44,21 @@ static int load_input(const struct npu_model *model, const struct npu_layer *lay
 	if (!tensors->input[i])
 		return no_memory(model, layer);
 	tensors->copied[i] = true;
-	npu_value_read(model, net->tensor_value[index], tensor->dtype, tensors->input[i]);
+	npu_value_read(lane, net->tensor_value[index], tensor->dtype, tensors->input[i]);
 	return 0;
 }
 
-static int load_tensors(const struct npu_model *model, const struct npu_layer *layer,
+static int load_tensors(const struct npu_lane *lane, const struct npu_layer *layer,
 			struct step_tensors *tensors)
 {
+	const struct npu_model *model = lane->model;
 	const struct npu_op *op = layer_op(model, layer);
 	const struct npu_tensor *out = npu_op_output(model->program->net->graph, op);
 	int err = 0;
 	u32 i;
 
 	for (i = 0; i < op->input_count && !err; i++)
-		err = load_input(model, layer, i, tensors);
+		err = load_input(lane, layer, i, tensors);
 	if (err)
 		return err;
 	tensors->output = malloc(max(out->bytes, (size_t)1));
@@ -73,12 +75,13 @@ static void free_tensors(struct step_tensors *tensors)
 	free(tensors->output);
 }
 
-static int whole_operator(struct npu_model *model, const struct npu_layer *layer)
+static int whole_operator(struct npu_lane *lane, const struct npu_layer *layer)
 {
+	const struct npu_model *model = lane->model;
 	const struct npu_net *net = model->program->net;
 	const struct npu_op *op = layer_op(model, layer);
 	struct step_tensors tensors = { 0 };
-	int err = load_tensors(model, layer, &tensors);
+	int err = load_tensors(lane, layer, &tensors);
 
 	if (!err) {
 		const struct npu_cpu_call call = { net->graph, op,
@@ -90,7 +93,7 @@ static int whole_operator(struct npu_model *model, const struct npu_layer *layer
 			npu_fail(err, "%s: layer %s: %s", model->name, layer->name, strerror(-err));
 	}
 	if (!err)
-		npu_value_write(model, net->tensor_value[op->output[0]],
+		npu_value_write(lane, net->tensor_value[op->output[0]],
 				npu_op_output(net->graph, op)->dtype, tensors.output);
 	free_tensors(&tensors);
 	return err;
@@ -98,16 +101,16 @@ static int whole_operator(struct npu_model *model, const struct npu_layer *layer
 
 /* ---- patches: some channels of a convolution, into the lanes of its feature cube ---- */
 
-static void write_lane(const struct npu_model *model, u32 index, u32 channel, const u8 *from,
+static void write_lane(const struct npu_lane *lane, u32 index, u32 channel, const u8 *from,
 		       bool flip)
 {
-	const struct npu_net *net = model->program->net;
+	const struct npu_net *net = lane->model->program->net;
 	const struct npu_value *value = &net->value[index];
 	u32 atom = net->config->atom, y, x;
 	u8 top = flip ? 0x80 : 0;
 
 	for (y = 0; y < value->h; y++) {
-		u8 *to = npu_value_at(model, index, y, 0, channel);
+		u8 *to = npu_value_at(lane, index, y, 0, channel);
 
 		for (x = 0; x < value->w; x++)
 			to[(size_t)x * atom] = *from++ ^ top;
@@ -115,14 +118,15 @@ static void write_lane(const struct npu_model *model, u32 index, u32 channel, co
 }
 
 /* The convolution's input as it lies in the arena: padding may have been folded out of it. */
-static struct npu_cpu_view patch_input(const struct npu_model *model, const struct npu_layer *layer,
+static struct npu_cpu_view patch_input(const struct npu_lane *lane, const struct npu_layer *layer,
 				       void *linear)
 {
+	const struct npu_model *model = lane->model;
 	const struct npu_net *net = model->program->net;
 	const struct npu_value *value = &net->value[layer->input];
 	const struct npu_tensor *tensor = npu_op_input(net->graph, layer_op(model, layer), 0);
 
-	npu_value_read(model, layer->input, tensor->dtype, linear);
+	npu_value_read(lane, layer->input, tensor->dtype, linear);
 	return (struct npu_cpu_view){
 		.tensor = tensor,
 		.data = linear,
@@ -133,9 +137,10 @@ static struct npu_cpu_view patch_input(const struct npu_model *model, const stru
 	};
 }
 
-static int run_patch(struct npu_model *model, const struct npu_layer *layer,
+static int run_patch(struct npu_lane *lane, const struct npu_layer *layer,
 		     const struct npu_cpu_view *in, u8 *channel)
 {
+	const struct npu_model *model = lane->model;
 	const struct npu_net *net = model->program->net;
 	const struct npu_op *op = layer_op(model, layer);
 	const void *input[NPU_MAX_INPUTS] = { NULL };
@@ -152,13 +157,14 @@ static int run_patch(struct npu_model *model, const struct npu_layer *layer,
 	for (i = 0; i < layer->patch_count && !err; i++) {
 		err = npu_cpu_conv_channel(&call, &layer->window, in, layer->patch[i], channel);
 		if (!err)
-			write_lane(model, layer->output, layer->patch[i], channel, flip);
+			write_lane(lane, layer->output, layer->patch[i], channel, flip);
 	}
 	return err ? no_memory(model, layer) : 0;
 }
 
-static int patch(struct npu_model *model, const struct npu_layer *layer)
+static int patch(struct npu_lane *lane, const struct npu_layer *layer)
 {
+	const struct npu_model *model = lane->model;
 	const struct npu_net *net = model->program->net;
 	const struct npu_value *out = &net->value[layer->output];
 	void *linear = malloc(max(npu_value_linear_bytes(&net->value[layer->input]), (size_t)1));
@@ -171,16 +177,16 @@ static int patch(struct npu_model *model, const struct npu_layer *layer)
 		free(channel);
 		return no_memory(model, layer);
 	}
-	in = patch_input(model, layer, linear);
-	err = run_patch(model, layer, &in, channel);
+	in = patch_input(lane, layer, linear);
+	err = run_patch(lane, layer, &in, channel);
 	free(linear);
 	free(channel);
 	return err;
 }
 
-int npu_cpu_step(struct npu_model *model, const struct npu_layer *layer)
+int npu_cpu_step(struct npu_lane *lane, const struct npu_layer *layer)
 {
-	return layer->patch_count ? patch(model, layer) : whole_operator(model, layer);
+	return layer->patch_count ? patch(lane, layer) : whole_operator(lane, layer);
 }
 
 /* Everything that a CPU step relies on and that the compiler did not check. */

@@ -153,17 +153,42 @@ int npu_device_plan_budget(struct npu_device *device, u32 max_banks, struct npu_
  */
 typedef void (*npu_step_hook)(void *context, struct npu_model *model, u32 step);
 
+/* A region in device memory: a buffer for each of the plan's spans. */
+struct npu_memory {
+	struct npu_buffer *buffer;
+	u32 count;
+};
+
+/* Runs of one model that can be under way at once: while one computes on the CPU, another has the NPU. */
+#define NPU_MODEL_LANES 2
+
+/**
+ * struct npu_lane - what a run of a model has for itself
+ * @arena: activations; made when the lane is first used
+ * @busy: a run has it
+ */
+struct npu_lane {
+	struct npu_model *model;
+	struct npu_memory arena;
+	bool busy;
+};
+
 /**
  * struct npu_model - a loaded model
- * @lock: held during a run, a replan and when its plan is looked at
+ * @lock: of everything down to @hook_context, held during a replan and when its plan is looked at
+ * @changed: a lane or the plan is free again
+ * @lane: of which a run takes a free one; the first always has its arena
+ * @running: runs that use the plan at this moment, without the lock
+ * @planners: runs that wait for them to end, to plan again; no other run begins then
  * @program: layers, plan and streams
  * @chain: device chains, one for each step that is one
- * @buffer, @buffer_count: of each region, one for each of the plan's spans
+ * @weights: on the device
  * @region_bytes: largest buffer to ask for; 0: no limit
  * @weights_for: region_bytes when the weights were copied to the device
  * @planned_for: the live budget at the last planning
  * @queue_lock: of everything below
- * @worker, @worker_runs: thread of npu_submit(), started by the first
+ * @worker, @workers: threads of npu_submit(), one for each lane, started as jobs come
+ * @idle: workers that wait for a job
  * @first, @last: queue of jobs that have not begun; @wake: something changed there
  * @stopping: the model is being freed
  */
@@ -173,8 +198,10 @@ struct npu_model {
 	struct npu_program *program;
 	struct npu_chain **chain;
 	u32 chain_count;
-	struct npu_buffer *buffer[NPU_REGION_COUNT];
-	u32 buffer_count[NPU_REGION_COUNT];
+	pthread_cond_t changed;
+	struct npu_lane lane[NPU_MODEL_LANES];
+	u32 running, planners;
+	struct npu_memory weights;
 	u64 region_bytes;
 	u64 weights_for;
 	u32 max_banks;
@@ -187,22 +214,25 @@ struct npu_model {
 
 	pthread_mutex_t queue_lock;
 	pthread_cond_t wake;
-	pthread_t worker;
-	bool worker_runs;
+	pthread_t worker[NPU_MODEL_LANES];
+	u32 workers, idle;
 	bool stopping;
 	struct npu_job *first, *last;
 };
 
-/* Reads the live budget and plans again where that is needed or pays; adds to @replans. */
-int npu_model_follow_budget(struct npu_model *model, u32 *replans);
+/* Would another plan be needed, or pay, for the live budget?  Its errors have their text. */
+int npu_model_needs_plan(struct npu_model *model, bool *needed);
 
-/* Plans for what is there now, whatever was before. */
+/* Plans for what is there now, whatever was before; no run may use the plan.  Adds to @replans. */
 int npu_model_replan(struct npu_model *model, u32 *replans);
+
+/* Makes a lane's arena fit the present plan. */
+int npu_model_fit_lane(struct npu_lane *lane);
 
 /* Makes the device ready for the streams and the arena of the program's present plan. */
 int npu_model_adopt_plan(struct npu_model *model);
 
-/* One run under the model's lock. */
+/* One run, in the first lane that is free. */
 int npu_model_run(struct npu_model *model, const struct npu_input *inputs,
 		  const struct npu_output *outputs, struct npu_run_stats *stats);
 
@@ -222,7 +252,7 @@ int npu_operator_graph(const struct npu_operator *op, const char *name, struct n
 /* ---- values (value.c) ---- */
 
 /* Where an element of a value lies in the arena's buffers; the rest of its row lies behind it. */
-u8 *npu_value_at(const struct npu_model *model, u32 value, u32 y, u32 x, u32 c);
+u8 *npu_value_at(const struct npu_lane *lane, u32 value, u32 y, u32 x, u32 c);
 
 /* Bytes of a value's elements without gaps. */
 size_t npu_value_linear_bytes(const struct npu_value *value);
@@ -231,12 +261,12 @@ size_t npu_value_linear_bytes(const struct npu_value *value);
  * The value's elements in NHWC order without gaps, as a tensor of type @dtype has them: a value that is
  * stored as INT8 may stand for UINT8 elements (element - 128) and the reverse.
  */
-void npu_value_read(const struct npu_model *model, u32 value, enum npu_dtype dtype, void *linear);
-void npu_value_write(const struct npu_model *model, u32 value, enum npu_dtype dtype,
+void npu_value_read(const struct npu_lane *lane, u32 value, enum npu_dtype dtype, void *linear);
+void npu_value_write(const struct npu_lane *lane, u32 value, enum npu_dtype dtype,
 		     const void *linear);
 
 /* ---- CPU steps (cpu_step.c) ---- */
-int npu_cpu_step(struct npu_model *model, const struct npu_layer *layer);
+int npu_cpu_step(struct npu_lane *lane, const struct npu_layer *layer);
 
 /* Can this CPU layer be done?  Called once, when the model is loaded. */
 int npu_cpu_check_layer(const struct npu_model *model, const struct npu_layer *layer);

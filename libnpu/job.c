@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Runs in the background: a queue and a worker thread for each model, started by
- * its first job.  A job has two owners, the application and the queue; whoever lets
+ * Runs in the background: a queue for each model, and a worker thread for each run that it can have
+ * under way, started as jobs come: what one computes on the CPU passes while another has the NPU.  A job has two owners, the application and the queue; whoever lets
  * go last frees it, so neither has to wait for the other.
  */
 #include <stdio.h>
@@ -142,7 +142,9 @@ static void *worker(void *context)
 	while (!model->stopping) {
 		job = pop_job(model);
 		if (!job) {
+			model->idle++;
 			pthread_cond_wait(&model->wake, &model->queue_lock);
+			model->idle--;
 			continue;
 		}
 		pthread_mutex_unlock(&model->queue_lock);
@@ -153,29 +155,33 @@ static void *worker(void *context)
 	return NULL;
 }
 
+/* Another worker where none waits for the job that is about to come. */
 static int start_worker(struct npu_model *model)
 {
 	int err;
 
-	if (model->worker_runs)
+	if (model->idle || model->workers == NPU_MODEL_LANES)
 		return 0;
-	err = pthread_create(&model->worker, NULL, worker, model);
-	if (err)
+	err = pthread_create(&model->worker[model->workers], NULL, worker, model);
+	if (!err)
+		model->workers++;
+	/* One is enough. */
+	if (!model->workers)
 		return npu_fail(-err, "%s: cannot start a thread: %s", model->name, strerror(err));
-	model->worker_runs = true;
 	return 0;
 }
 
 void npu_model_stop_jobs(struct npu_model *model)
 {
 	struct npu_job *job;
+	u32 i;
 
 	pthread_mutex_lock(&model->queue_lock);
 	model->stopping = true;
-	pthread_cond_signal(&model->wake);
+	pthread_cond_broadcast(&model->wake);
 	pthread_mutex_unlock(&model->queue_lock);
-	if (model->worker_runs)
-		pthread_join(model->worker, NULL);
+	for (i = 0; i < model->workers; i++)
+		pthread_join(model->worker[i], NULL);
 	while ((job = pop_job(model)))
 		finish_job(job, -ECANCELED);
 }

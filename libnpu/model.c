@@ -77,23 +77,17 @@ static int create_chains(struct npu_model *model)
 	return chain_refused(model, err);
 }
 
-static void destroy_buffers(struct npu_model *model, enum npu_region region, u32 from)
+static void destroy_buffers(struct npu_model *model, struct npu_memory *memory, u32 from)
 {
 	u32 i;
 
-	for (i = from; i < model->buffer_count[region]; i++)
-		if (model->buffer[region][i].data)
-			model->device->ops->buffer_destroy(model->device,
-							   &model->buffer[region][i]);
-	model->buffer_count[region] = min(model->buffer_count[region], from);
+	for (i = from; i < memory->count; i++)
+		if (memory->buffer[i].data)
+			model->device->ops->buffer_destroy(model->device, &memory->buffer[i]);
+	memory->count = min(memory->count, from);
 }
 
-static const enum npu_buffer_use region_use[] = {
-	[NPU_REGION_WEIGHTS] = NPU_BUFFER_STREAMED,
-	[NPU_REGION_ARENA] = NPU_BUFFER_SHARED,
-};
-
-static int fit_buffer(struct npu_model *model, enum npu_region region, struct npu_buffer *buffer,
+static int fit_buffer(struct npu_model *model, enum npu_buffer_use use, struct npu_buffer *buffer,
 		      u64 bytes)
 {
 	const struct npu_device_ops *ops = model->device->ops;
@@ -106,28 +100,36 @@ static int fit_buffer(struct npu_model *model, enum npu_region region, struct np
 	if (buffer->data)
 		ops->buffer_destroy(model->device, buffer);
 	*buffer = (struct npu_buffer){ 0 };
-	return ops->buffer_create(model->device, (size_t)bytes, region_use[region], buffer);
+	return ops->buffer_create(model->device, (size_t)bytes, use, buffer);
 }
 
 /* A buffer for each span that the plan cuts the region into; those that are large enough stay. */
-static int fit_region(struct npu_model *model, enum npu_region region)
+static int fit_memory(struct npu_model *model, enum npu_region region, enum npu_buffer_use use,
+		      struct npu_memory *memory)
 {
 	const struct npu_spans *spans = &model->program->plan->spans[region];
 	struct npu_buffer *buffer;
 	u32 i;
 	int err = 0;
 
-	destroy_buffers(model, region, spans->count);
-	buffer = reallocarray(model->buffer[region], spans->count, sizeof(*buffer));
-	if (!buffer)
-		return npu_fail(-ENOMEM, "%s: out of memory", model->name);
-	model->buffer[region] = buffer;
-	for (i = model->buffer_count[region]; i < spans->count; i++)
-		buffer[i] = (struct npu_buffer){ 0 };
-	model->buffer_count[region] = spans->count;
+	destroy_buffers(model, memory, spans->count);
+	if (memory->count < spans->count) {
+		buffer = reallocarray(memory->buffer, spans->count, sizeof(*buffer));
+		if (!buffer)
+			return npu_fail(-ENOMEM, "%s: out of memory", model->name);
+		memory->buffer = buffer;
+		for (i = memory->count; i < spans->count; i++)
+			buffer[i] = (struct npu_buffer){ 0 };
+		memory->count = spans->count;
+	}
 	for (i = 0; i < spans->count && !err; i++)
-		err = fit_buffer(model, region, &buffer[i], spans->span[i].bytes);
+		err = fit_buffer(model, use, &memory->buffer[i], spans->span[i].bytes);
 	return err;
+}
+
+int npu_model_fit_lane(struct npu_lane *lane)
+{
+	return fit_memory(lane->model, NPU_REGION_ARENA, NPU_BUFFER_SHARED, &lane->arena);
 }
 
 /* Weights are copied once, and again only where they are cut in another way. */
@@ -139,17 +141,17 @@ static int fit_weights(struct npu_model *model)
 	u32 i;
 	int err;
 
-	if (model->buffer_count[NPU_REGION_WEIGHTS] && model->weights_for == region_bytes)
+	if (model->weights.count && model->weights_for == region_bytes)
 		return 0;
-	destroy_buffers(model, NPU_REGION_WEIGHTS, 0);
-	err = fit_region(model, NPU_REGION_WEIGHTS);
+	destroy_buffers(model, &model->weights, 0);
+	err = fit_memory(model, NPU_REGION_WEIGHTS, NPU_BUFFER_STREAMED, &model->weights);
 	if (err) {
-		destroy_buffers(model, NPU_REGION_WEIGHTS, 0);
+		destroy_buffers(model, &model->weights, 0);
 		return err;
 	}
 	for (i = 0; i < spans->count; i++)
 		if (spans->span[i].bytes)
-			memcpy(model->buffer[NPU_REGION_WEIGHTS][i].data,
+			memcpy(model->weights.buffer[i].data,
 			       (const u8 *)net->weights + spans->span[i].start,
 			       (size_t)spans->span[i].bytes);
 	model->weights_for = region_bytes;
@@ -165,7 +167,7 @@ int npu_model_adopt_plan(struct npu_model *model)
 	if (!err)
 		err = fit_weights(model);
 	if (!err)
-		err = fit_region(model, NPU_REGION_ARENA);
+		err = npu_model_fit_lane(&model->lane[0]);
 	if (err)
 		destroy_chains(model);
 	return err;
@@ -269,21 +271,21 @@ static bool more_would_help(const struct npu_program *program)
 	return false;
 }
 
-int npu_model_follow_budget(struct npu_model *model, u32 *replans)
+int npu_model_needs_plan(struct npu_model *model, bool *needed)
 {
 	struct npu_budget now;
 	int err = read_budget(model, &now);
 
+	*needed = false;
 	if (err)
 		return err;
-	if (!model->chain)
-		return plan_for(model, &now, replans);
-	if (now.generation == model->planned_for.generation)
+	*needed = !model->chain;
+	if (*needed || now.generation == model->planned_for.generation)
 		return 0;
-	if (now.banks < model->program->plan->banks ||
-	    (now.banks > model->planned_for.banks && more_would_help(model->program)))
-		return plan_for(model, &now, replans);
-	model->planned_for.generation = now.generation;
+	*needed = now.banks < model->program->plan->banks ||
+		  (now.banks > model->planned_for.banks && more_would_help(model->program));
+	if (!*needed)
+		model->planned_for.generation = now.generation;
 	return 0;
 }
 
@@ -419,6 +421,7 @@ static int new_model(struct npu_device *device, struct source *source,
 		     const struct npu_model_options *options, struct npu_model **out)
 {
 	struct npu_model *model = calloc(1, sizeof(*model));
+	u32 i;
 	int err;
 
 	*out = NULL;
@@ -429,6 +432,9 @@ static int new_model(struct npu_device *device, struct source *source,
 	pthread_mutex_init(&model->lock, NULL);
 	pthread_mutex_init(&model->queue_lock, NULL);
 	pthread_cond_init(&model->wake, NULL);
+	pthread_cond_init(&model->changed, NULL);
+	for (i = 0; i < NPU_MODEL_LANES; i++)
+		model->lane[i].model = model;
 	err = init_model(model, source, options);
 	if (err) {
 		npu_model_free(model);
@@ -486,19 +492,22 @@ int npu_model_save_memory(struct npu_model *model, void **data, size_t *bytes)
 
 void npu_model_free(struct npu_model *model)
 {
-	u32 region;
+	u32 i;
 
 	if (!model)
 		return;
 	npu_model_stop_jobs(model);
 	destroy_chains(model);
-	for (region = 0; region < NPU_REGION_COUNT; region++) {
-		destroy_buffers(model, region, 0);
-		free(model->buffer[region]);
+	destroy_buffers(model, &model->weights, 0);
+	free(model->weights.buffer);
+	for (i = 0; i < NPU_MODEL_LANES; i++) {
+		destroy_buffers(model, &model->lane[i].arena, 0);
+		free(model->lane[i].arena.buffer);
 	}
 	if (model->program)
 		npu_program_free(model->program);
 	npu_device_put(model->device);
+	pthread_cond_destroy(&model->changed);
 	pthread_cond_destroy(&model->wake);
 	pthread_mutex_destroy(&model->queue_lock);
 	pthread_mutex_destroy(&model->lock);
@@ -510,6 +519,8 @@ void npu_model_free(struct npu_model *model)
 void npu_model_set_hook(struct npu_model *model, npu_step_hook hook, void *context)
 {
 	pthread_mutex_lock(&model->lock);
+	while (model->running)
+		pthread_cond_wait(&model->changed, &model->lock);
 	model->hook = hook;
 	model->hook_context = context;
 	pthread_mutex_unlock(&model->lock);

@@ -10,13 +10,13 @@ static const struct npu_value *get_value(const struct npu_model *model, u32 valu
 	return &model->program->net->value[value];
 }
 
-u8 *npu_value_at(const struct npu_model *model, u32 value, u32 y, u32 x, u32 c)
+u8 *npu_value_at(const struct npu_lane *lane, u32 value, u32 y, u32 x, u32 c)
 {
-	const struct npu_program *program = model->program;
+	const struct npu_program *program = lane->model->program;
 	const struct npu_spans *spans = &program->plan->spans[NPU_REGION_ARENA];
 	u64 offset = npu_plan_offset(program->net, program->plan, value, y, x, c);
 	u32 span = npu_span_find(spans, offset);
-	const struct npu_buffer *buffer = &model->buffer[NPU_REGION_ARENA][span];
+	const struct npu_buffer *buffer = &lane->arena.buffer[span];
 
 	return (u8 *)buffer->data + (offset - spans->span[span].start);
 }
@@ -37,16 +37,16 @@ struct part {
 	struct npu_cube cube;
 };
 
-static struct part band_part(const struct npu_model *model, u32 index, u32 band)
+static struct part band_part(const struct npu_lane *lane, u32 index, u32 band)
 {
-	const struct npu_program *program = model->program;
-	const struct npu_value *value = get_value(model, index);
+	const struct npu_program *program = lane->model->program;
+	const struct npu_value *value = get_value(lane->model, index);
 	const struct npu_band *b = &program->plan->place[index].band[band];
 	size_t row = (size_t)value->w * value->c * npu_dtype_bytes[value->dtype];
 	u32 rows = npu_band_rows(program->net, program->plan, index, band);
 
 	return (struct part){
-		.memory = npu_value_at(model, index, b->first, 0, 0),
+		.memory = npu_value_at(lane, index, b->first, 0, 0),
 		.at = b->first * row,
 		.bytes = rows * row,
 		.cube = { .h = rows,
@@ -69,14 +69,14 @@ static bool flips(const struct npu_value *value, enum npu_dtype dtype)
 	return is_byte(value->dtype) && is_byte(dtype) && value->dtype != dtype;
 }
 
-void npu_value_read(const struct npu_model *model, u32 index, enum npu_dtype dtype, void *linear)
+void npu_value_read(const struct npu_lane *lane, u32 index, enum npu_dtype dtype, void *linear)
 {
-	const struct npu_value *value = get_value(model, index);
+	const struct npu_value *value = get_value(lane->model, index);
 	bool flip = flips(value, dtype);
 	u32 i;
 
-	for (i = 0; i < model->program->plan->place[index].count; i++) {
-		struct part part = band_part(model, index, i);
+	for (i = 0; i < lane->model->program->plan->place[index].count; i++) {
+		struct part part = band_part(lane, index, i);
 		u8 *to = (u8 *)linear + part.at;
 
 		if (value->layout == NPU_FEATURE)
@@ -86,15 +86,15 @@ void npu_value_read(const struct npu_model *model, u32 index, enum npu_dtype dty
 	}
 }
 
-void npu_value_write(const struct npu_model *model, u32 index, enum npu_dtype dtype,
+void npu_value_write(const struct npu_lane *lane, u32 index, enum npu_dtype dtype,
 		     const void *linear)
 {
-	const struct npu_value *value = get_value(model, index);
+	const struct npu_value *value = get_value(lane->model, index);
 	bool flip = flips(value, dtype);
 	u32 i;
 
-	for (i = 0; i < model->program->plan->place[index].count; i++) {
-		struct part part = band_part(model, index, i);
+	for (i = 0; i < lane->model->program->plan->place[index].count; i++) {
+		struct part part = band_part(lane, index, i);
 		const u8 *from = (const u8 *)linear + part.at;
 
 		if (value->layout == NPU_FEATURE)

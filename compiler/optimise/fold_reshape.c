@@ -13,12 +13,31 @@ static u32 find_root(struct npu_opt *opt, u32 tensor)
 	return tensor;
 }
 
+/* Dimensions of more than one element stay in their order: a reshape. */
+static bool keeps_order(const struct npu_tensor *in, const struct npu_op *transpose)
+{
+	s32 last = -1;
+	u32 i;
+
+	for (i = 0; i < in->rank; i++) {
+		s32 from = transpose->begin[i];
+
+		if (in->dim[from] == 1)
+			continue;
+		if (from < last)
+			return false;
+		last = from;
+	}
+	return true;
+}
+
 static bool is_reshape(const struct npu_graph *graph, const struct npu_op *op)
 {
 	const struct npu_tensor *in = npu_op_input(graph, op, 0);
 
-	return op->kind == NPU_OP_RESHAPE && !in->data && in->rank &&
-	       in->bytes == npu_op_output(graph, op)->bytes;
+	if (in->data || !in->rank || in->bytes != npu_op_output(graph, op)->bytes)
+		return false;
+	return op->kind == NPU_OP_RESHAPE || (op->kind == NPU_OP_TRANSPOSE && keeps_order(in, op));
 }
 
 static bool is_renaming(const struct npu_graph *graph, const struct npu_op *op)
@@ -113,7 +132,7 @@ int npu_pass_fold_reshape(struct npu_opt *opt)
 			continue;
 		}
 		opt->tensor[out].root = out;
-		if (op->kind == NPU_OP_RESHAPE)
+		if (is_reshape(graph, op))
 			opt->op[i].cpu_reason = "features of the new shape have another layout";
 	}
 	for (i = 0; i < graph->tensor_count; i++)

@@ -130,7 +130,7 @@ static inline bool layer_check_inputs(struct layer_check *check, const struct np
 					     graph->tensor[tensor].name);
 				return false;
 			}
-			npu_value_read(check->model, check->net->tensor_value[tensor],
+			npu_value_read(&check->model->lane[0], check->net->tensor_value[tensor],
 				       graph->tensor[tensor].dtype,
 				       npu_reference_tensor(check->reference, tensor));
 		}
@@ -238,7 +238,7 @@ static inline bool layer_check_layer(struct layer_check *check, const struct npu
 		return false;
 	}
 	npu = layer_check_alloc(tensor->bytes);
-	npu_value_read(check->model, layer->output, tensor->dtype, npu);
+	npu_value_read(&check->model->lane[0], layer->output, tensor->dtype, npu);
 	*counts = layer_check_count(
 		tensor, npu, npu_reference_tensor(check->reference, last->output[0]), saturated);
 	free(saturated);

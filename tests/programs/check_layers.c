@@ -108,7 +108,7 @@ static void check_the_check(struct check *check, const char *config)
 
 	while (!layer->group_count || layer->kind == NPU_LAYER_CPU)
 		layer++;
-	element = npu_value_at(check->layers.model, layer->output, 0, 0, 0);
+	element = npu_value_at(&check->layers.model->lane[0], layer->output, 0, 0, 0);
 	*element = (u8)(*element + (*(s8 *)element < 0 ? 3 : -3));
 	tap(!check_layer(&copy, layer) && copy.worse == check->worse + 1,
 	    "%s %s: a wrong element is found", config, check->layers.model->name);

@@ -89,7 +89,7 @@ static u64 largest_value(const struct npu_model *model)
 
 static u32 pieces(const struct npu_model *model)
 {
-	return model->buffer_count[NPU_REGION_WEIGHTS] + model->buffer_count[NPU_REGION_ARENA];
+	return model->weights.count + model->lane[0].arena.count;
 }
 
 static bool run(struct npu_model *model, struct shared_io *io)

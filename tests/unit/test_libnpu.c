@@ -481,7 +481,8 @@ static void test_model_freed_first(void **state)
 		npu_job_free(job[i]);
 	}
 	assert_int_equal(done + cancelled, JOBS);
-	assert_int_equal(done, 1);
+	/* What a worker has taken ends. */
+	assert_true(done >= 1 && done <= NPU_MODEL_LANES);
 }
 
 static void test_job_error(void **state)

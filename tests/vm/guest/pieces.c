@@ -21,7 +21,7 @@ static const struct {
 
 static u32 pieces(const struct npu_model *model)
 {
-	return model->buffer_count[NPU_REGION_WEIGHTS] + model->buffer_count[NPU_REGION_ARENA];
+	return model->weights.count + model->lane[0].arena.count;
 }
 
 static bool run(struct npu_model *model, const struct shared_model *what, struct shared_io *io)
