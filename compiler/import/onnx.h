@@ -207,7 +207,7 @@ int onnx_read_tensor(struct onnx *o, const Onnx__TensorProto *proto, struct onnx
 /* The graph's type of TensorProto.DataType; -1: not supported. */
 int onnx_dtype(s32 type);
 extern u64 onnx_max_expanded;
-/* Takes @bytes of constants that the file does not contain. */
+/* Room for @bytes that the file does not contain: constants, unrolled operators. */
 int onnx_expand(struct onnx *o, u64 bytes);
 
 /* ---- onnx_quant.c ---- */
@@ -285,6 +285,10 @@ int onnx_read_pow(struct onnx *o);
 
 int onnx_general_matmul(struct onnx *o);
 int onnx_general_gemm(struct onnx *o, float alpha, float beta);
+
+/* ---- onnx_recurrent.c ---- */
+
+int onnx_read_recurrent(struct onnx *o);
 
 /* ---- onnx_reduce.c ---- */
 

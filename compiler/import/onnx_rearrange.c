@@ -26,6 +26,14 @@ static int add_selections(struct onnx *o, enum onnx_layout layout,
 	return npu_add_selections(o->graph, onnx_tensor(o, out)->name, from, ordered, out);
 }
 
+/* As npu_select_tiles(), with room for indices. */
+static int select_tiles(struct onnx *o, u32 size, s64 times, struct npu_selection *selection)
+{
+	int error = onnx_expand(o, sizeof(s32) * (u64)size * (u64)times);
+
+	return error ? error : npu_select_tiles(o->graph, size, (u32)times, selection);
+}
+
 int onnx_read_pads(struct onnx *o, s64 pads[2 * NPU_MAX_RANK])
 {
 	const u32 rank = o->in[0]->rank;
@@ -99,8 +107,7 @@ int onnx_read_tile(struct onnx *o)
 			return onnx_fail(o, -ENOTSUP, "dimension %u %lld times", d,
 					 (long long)times[d]);
 		if (times[d] > 1)
-			error = npu_select_tiles(o->graph, in->dim[d], (u32)times[d],
-						 &selection[d]);
+			error = select_tiles(o, in->dim[d], times[d], &selection[d]);
 	}
 	return error ? error : add_selections(o, onnx_layout_of(o), selection);
 }
@@ -141,7 +148,7 @@ int onnx_read_expand(struct onnx *o)
 	for (d = 0; !error && d < rank; d++) {
 		padded[d] = d < missing ? 1 : in->dim[d - missing];
 		if (padded[d] == 1 && dim[d] > 1)
-			error = npu_select_tiles(o->graph, 1, dim[d], &selection[d]);
+			error = select_tiles(o, 1, dim[d], &selection[d]);
 	}
 	if (error)
 		return error;

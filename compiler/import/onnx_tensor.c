@@ -24,8 +24,9 @@ int onnx_expand(struct onnx *o, u64 bytes)
 {
 	o->expanded += bytes;
 	if (bytes > onnx_max_expanded || o->expanded > onnx_max_expanded)
-		return onnx_fail(o, -ENOTSUP,
-				 "more than 1 GiB of constants that are not in the file");
+		return onnx_fail(
+			o, -ENOTSUP,
+			"more than 1 GiB of constants or operators that are not in the file");
 	/* Weights are there a second time in the graph's order. */
 	o->graph->arena.limit += 2 * bytes + 64;
 	return 0;
