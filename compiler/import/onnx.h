@@ -173,8 +173,14 @@ int onnx_integers(struct onnx *o, u32 input, s64 *values, u32 limit, u32 *count)
 int onnx_want(struct onnx *o, struct onnx_value *value, enum onnx_layout layout, u32 *tensor);
 /* Input @i as the operator at work reads it (see @quantised). */
 int onnx_operand(struct onnx *o, u32 i, enum onnx_layout layout, u32 *tensor);
-/* The layout in which the operands are there already. */
+/*
+ * The same for operators that take a line of rank 3 as well: as ONNX_IMAGE it has height 1.
+ */
+int onnx_line_operand(struct onnx *o, u32 i, enum onnx_layout layout, u32 *tensor);
+/* The layout in which the operands are there already; ONNX_PLAIN for all but rank 4. */
 enum onnx_layout onnx_layout_of(const struct onnx *o);
+/* The same for operators that take lines as images. */
+enum onnx_layout onnx_line_layout(const struct onnx *o);
 /* Operand @i, which is broadcast to @rank dimensions. */
 int onnx_broadcast(struct onnx *o, u32 i, enum onnx_layout layout, u32 rank, u32 *tensor);
 /* A tensor with permuted dimensions; constants are copied. */
@@ -252,8 +258,15 @@ bool onnx_fold_scale(struct onnx *o, const struct onnx_value *value, const float
 
 /* ---- onnx_pool.c ---- */
 
-/* Attribute @name of exactly @want values, each @other where it is missing. */
+/*
+ * Attribute @name of exactly @want values, each @other where it is missing; of a line half of them,
+ * and @least for its height.
+ */
 int onnx_pair(struct onnx *o, const char *name, s64 least, s64 *values, u32 want, s64 other);
+/* Dimensions of an image in ONNX's order; a line has height 1. */
+void onnx_image_dims(const struct onnx_value *value, u32 dim[4]);
+/* As onnx_result() for result 0 of these dimensions: a line where input 0 is one. */
+int onnx_image_result(struct onnx *o, const u32 dim[4], u32 *out);
 int onnx_read_pool(struct onnx *o);
 int onnx_read_global_pool(struct onnx *o);
 /* Strides, dilations and padding of convolutions and pooling over @h x @w; needs w->r and w->s. */

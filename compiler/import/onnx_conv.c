@@ -82,6 +82,26 @@ static int make_weights(struct onnx *o, u32 rank, const u32 *order, u32 *weights
 	return onnx_permute(o, *weights, order, weights);
 }
 
+/* [K][C][R][S] to [K][R][S][C]; of lines [K][C][S] to [K][1][S][C]. */
+static int make_kernels(struct onnx *o, u32 *weights)
+{
+	static const u32 order[] = { 0, 2, 1 };
+	const struct npu_tensor *w;
+	u32 dim[4] = { 0, 1 };
+	int error;
+
+	if (o->in[0]->rank != 3)
+		return make_weights(o, 4, onnx_to_image, weights);
+	error = make_weights(o, 3, order, weights);
+	if (error)
+		return error;
+	w = onnx_tensor(o, *weights);
+	dim[0] = w->dim[0];
+	dim[2] = w->dim[1];
+	dim[3] = w->dim[2];
+	return onnx_reshape(o, *weights, 4, dim, weights);
+}
+
 static int check_groups(struct onnx *o, s64 groups, u32 channels)
 {
 	if (groups < 1 || channels % groups)
@@ -97,10 +117,10 @@ int onnx_read_conv(struct onnx *o)
 	struct npu_window window;
 	struct npu_tensor x, w;
 	struct npu_op *op;
-	int error = onnx_operand(o, 0, ONNX_IMAGE, &inputs[0]);
+	int error = onnx_line_operand(o, 0, ONNX_IMAGE, &inputs[0]);
 
 	if (!error)
-		error = make_weights(o, 4, onnx_to_image, &inputs[1]);
+		error = make_kernels(o, &inputs[1]);
 	if (error)
 		return error;
 	x = *onnx_tensor(o, inputs[0]);
@@ -114,7 +134,7 @@ int onnx_read_conv(struct onnx *o)
 	dim[0] = x.dim[0];
 	dim[1] = w.dim[0];
 	if (!error)
-		error = onnx_result(o, 0, ONNX_IMAGE, 4, dim, &out);
+		error = onnx_image_result(o, dim, &out);
 	if (error)
 		return error;
 	op = onnx_add_op(o, NPU_OP_CONV, inputs, count, out);
@@ -429,20 +449,22 @@ static int add_scale(struct onnx *o, const float *factor[2], u32 channels)
 	static const enum npu_op_kind kinds[] = { NPU_OP_MUL, NPU_OP_ADD };
 	const u32 dim[] = { 1, 1, 1, channels };
 	struct onnx_value *in = o->in[0];
-	u32 inputs[2], out, i;
+	/* Of rows the channel is the last dimension in both orders. */
+	enum onnx_layout layout = in->rank == 2 ? ONNX_PLAIN : ONNX_IMAGE;
+	u32 rank = in->rank == 2 ? 2 : 4, inputs[2], out, i;
 	void *data = NULL;
-	int error = onnx_want(o, in, ONNX_IMAGE, &inputs[0]);
+	int error = onnx_want(o, in, layout, &inputs[0]);
 
 	for (i = 0; !error && i < 2; i++) {
-		error = onnx_add_constant(o, o->in[i + 1]->name, NPU_F32, 4, dim, &inputs[1],
-					  &data);
+		error = onnx_add_constant(o, o->in[i + 1]->name, NPU_F32, rank, dim + 4 - rank,
+					  &inputs[1], &data);
 		if (error)
 			break;
 		memcpy(data, factor[i], channels * sizeof(float));
 		if (i)
-			error = onnx_result(o, 0, ONNX_IMAGE, 4, in->dim, &out);
+			error = onnx_result(o, 0, layout, in->rank, in->dim, &out);
 		else
-			error = onnx_add_tensor(o, in->name, NPU_F32, 4,
+			error = onnx_add_tensor(o, in->name, NPU_F32, rank,
 						onnx_tensor(o, inputs[0])->dim, &out);
 		if (!error && !onnx_add_op(o, kinds[i], inputs, 2, out))
 			error = -ENOMEM;
@@ -456,16 +478,16 @@ int onnx_read_batch_norm(struct onnx *o)
 	const struct npu_tensor *parameter[4];
 	float epsilon = onnx_float(o, "epsilon", 1e-5f), *mul, *add;
 	struct onnx_value *in = o->in[0];
-	u32 i, k, channels = in->rank == 4 ? in->dim[1] : 0;
-	bool folded;
+	u32 i, k, channels = in->rank >= 2 && in->rank <= 4 ? in->dim[1] : 0;
+	bool folded = false;
 
 	for (i = 0; i < 4; i++) {
 		parameter[i] = o->in[i + 1] ? onnx_constant(o, o->in[i + 1]) : NULL;
 		if (!parameter[i] || parameter[i]->dtype != NPU_F32 || in->dtype != NPU_F32 ||
 		    npu_tensor_elements(parameter[i]) != channels)
 			return onnx_fail(o, -ENOTSUP,
-					 "needs an image of rank 4 and constant parameters for "
-					 "each channel");
+					 "needs rank 2 to 4 and constant parameters for each "
+					 "channel");
 	}
 	mul = npu_arena_array(&o->graph->arena, 2 * (size_t)channels, sizeof(*mul));
 	if (!mul)
@@ -478,7 +500,9 @@ int onnx_read_batch_norm(struct onnx *o)
 		mul[k] = p[0][k] / sqrtf(p[3][k] + epsilon);
 		add[k] = p[1][k] - p[2][k] * mul[k];
 	}
-	if (!onnx_fold_scale(o, in, mul, add, channels, &folded))
+	/* What is no image has its channels elsewhere than the operator in front. */
+	if ((in->rank == 2 || in->tensor[ONNX_IMAGE] != NPU_NONE) &&
+	    !onnx_fold_scale(o, in, mul, add, channels, &folded))
 		return -ENOMEM;
 	if (!folded)
 		return add_scale(o, (const float *[]){ mul, add }, channels);

@@ -27,7 +27,9 @@ static int fold_constant(struct onnx *o, bool *folded)
 	u32 c = onnx_constant(o, o->in[1]) ? 1 : 0, i, channels;
 	const struct npu_tensor *t = onnx_constant(o, o->in[c]);
 	struct onnx_value *value = o->in[!c];
-	u32 axis = value->rank == 4 ? 1 : value->rank - 1;
+	bool image = value->rank == 4 ||
+		     (value->rank == 3 && value->tensor[ONNX_IMAGE] != NPU_NONE);
+	u32 axis = image ? 1 : value->rank - 1;
 
 	*folded = false;
 	if (!t || t->dtype != NPU_F32 || value->rank < 2 || t->rank > value->rank ||
@@ -163,7 +165,7 @@ static bool computes_floats(const struct onnx *o)
 int onnx_read_binary(struct onnx *o)
 {
 	u32 inputs[2], out, rank, dim[NPU_MAX_RANK];
-	enum onnx_layout layout = onnx_layout_of(o);
+	enum onnx_layout layout = onnx_line_layout(o);
 	struct npu_op *op;
 	bool folded = false;
 	int error = 0;
@@ -182,7 +184,7 @@ int onnx_read_binary(struct onnx *o)
 		error = fold_constant(o, &folded);
 	if (error || folded)
 		return error;
-	if (rank != 4)
+	if (rank != 4 && rank != 3)
 		layout = ONNX_PLAIN;
 	error = onnx_broadcast(o, 0, layout, rank, &inputs[0]);
 	if (!error)
@@ -203,11 +205,11 @@ int onnx_read_binary(struct onnx *o)
 
 struct npu_op *onnx_add_unary(struct onnx *o, enum npu_op_kind kind, int *error)
 {
-	enum onnx_layout layout = onnx_layout_of(o);
+	enum onnx_layout layout = onnx_line_layout(o);
 	struct npu_op *op = NULL;
 	u32 in, out;
 
-	*error = onnx_operand(o, 0, layout, &in);
+	*error = onnx_line_operand(o, 0, layout, &in);
 	if (!*error)
 		*error = onnx_result(o, 0, layout, o->in[0]->rank, o->in[0]->dim, &out);
 	if (!*error) {
@@ -274,9 +276,9 @@ struct scalar_step {
 
 static int add_scalars(struct onnx *o, const struct scalar_step *steps, u32 count)
 {
-	enum onnx_layout layout = onnx_layout_of(o);
+	enum onnx_layout layout = onnx_line_layout(o);
 	u32 tensor, i;
-	int error = onnx_operand(o, 0, layout, &tensor);
+	int error = onnx_line_operand(o, 0, layout, &tensor);
 
 	for (i = 0; !error && i < count; i++)
 		error = add_scalar(o, steps[i].kind, tensor, steps[i].number, &tensor,

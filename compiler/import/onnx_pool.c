@@ -12,11 +12,22 @@ struct span {
 
 int onnx_pair(struct onnx *o, const char *name, s64 least, s64 *values, u32 want, s64 other)
 {
+	/* Of a line only what concerns its length is there; across it nothing happens. */
+	bool line = o->in[0]->rank == 3;
 	u32 count, i;
 	int error = onnx_ints(o, name, values, want, &count);
 
 	if (error)
 		return error;
+	if (line && count == want / 2) {
+		for (i = count; i--;) {
+			values[2 * i + 1] = values[i];
+			values[2 * i] = least;
+		}
+		count = want;
+	} else if (line && count) {
+		return onnx_fail(o, -ENOTSUP, "%s has %u values, not %u", name, count, want / 2);
+	}
 	if (count && count != want)
 		return onnx_fail(o, -ENOTSUP, "%s has %u values, not %u", name, count, want);
 	for (i = 0; i < want; i++) {
@@ -134,13 +145,31 @@ static int pad_image(struct onnx *o, struct npu_window *w, u32 *image)
 	return 0;
 }
 
+void onnx_image_dims(const struct onnx_value *value, u32 dim[4])
+{
+	bool line = value->rank == 3;
+
+	dim[0] = value->dim[0];
+	dim[1] = value->dim[1];
+	dim[2] = line ? 1 : value->dim[2];
+	dim[3] = value->dim[line ? 2 : 3];
+}
+
+int onnx_image_result(struct onnx *o, const u32 dim[4], u32 *out)
+{
+	const u32 line[] = { dim[0], dim[1], dim[3] };
+
+	return o->in[0]->rank == 3 ? onnx_result(o, 0, ONNX_IMAGE, 3, line, out)
+				   : onnx_result(o, 0, ONNX_IMAGE, 4, dim, out);
+}
+
 int onnx_read_pool(struct onnx *o)
 {
 	struct npu_window window = { 0 };
 	u32 in, out, dim[4];
 	struct npu_op *op;
 	s64 kernel[2] = { 0 };
-	int error = onnx_operand(o, 0, ONNX_IMAGE, &in);
+	int error = onnx_line_operand(o, 0, ONNX_IMAGE, &in);
 
 	if (!error)
 		error = onnx_pair(o, "kernel_shape", 1, kernel, 2, 0);
@@ -148,7 +177,7 @@ int onnx_read_pool(struct onnx *o)
 		return error;
 	window.r = (u32)kernel[0];
 	window.s = (u32)kernel[1];
-	memcpy(dim, o->in[0]->dim, sizeof(dim));
+	onnx_image_dims(o->in[0], dim);
 	error = onnx_read_window(o, dim[2], dim[3], &window, &dim[2], &dim[3]);
 	if (error)
 		return error;
@@ -160,7 +189,7 @@ int onnx_read_pool(struct onnx *o)
 	if (onnx_int(o, "count_include_pad", 0))
 		error = pad_image(o, &window, &in);
 	if (!error)
-		error = onnx_result(o, 0, ONNX_IMAGE, 4, dim, &out);
+		error = onnx_image_result(o, dim, &out);
 	if (error)
 		return error;
 	op = onnx_add_op(o, o->row->kind, &in, 1, out);
@@ -175,13 +204,13 @@ int onnx_read_global_pool(struct onnx *o)
 {
 	u32 in, out, dim[4];
 	struct npu_op *op;
-	int error = onnx_operand(o, 0, ONNX_IMAGE, &in);
+	int error = onnx_line_operand(o, 0, ONNX_IMAGE, &in);
 
 	if (error)
 		return error;
-	memcpy(dim, o->in[0]->dim, sizeof(dim));
+	onnx_image_dims(o->in[0], dim);
 	dim[2] = dim[3] = 1;
-	error = onnx_result(o, 0, ONNX_IMAGE, 4, dim, &out);
+	error = onnx_image_result(o, dim, &out);
 	if (error)
 		return error;
 	op = onnx_add_op(o, o->row->kind, &in, 1, out);

@@ -151,7 +151,7 @@ static int define_alias(struct onnx *o, u32 tensor, enum onnx_layout layout, u32
 
 int onnx_read_identity(struct onnx *o)
 {
-	enum onnx_layout layout = onnx_layout_of(o);
+	enum onnx_layout layout = onnx_line_layout(o);
 	struct onnx_value *in = o->in[0];
 	u32 tensor;
 	int error;
@@ -161,7 +161,7 @@ int onnx_read_identity(struct onnx *o)
 		onnx_value_shape(o->out[0], in->dtype, in->rank, in->dim);
 		return 0;
 	}
-	error = onnx_operand(o, 0, layout, &tensor);
+	error = onnx_line_operand(o, 0, layout, &tensor);
 	return error ? error : define_alias(o, tensor, layout, in->rank, in->dim);
 }
 

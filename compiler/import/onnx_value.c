@@ -213,7 +213,8 @@ int onnx_reshape(struct onnx *o, u32 from, u32 rank, const u32 *dim, u32 *to)
 
 	if (error)
 		return error;
-	if (source.quant.count == 1)
+	if (source.quant.count == 1 ||
+	    (source.quant.count > 1 && !source.quant.axis && dim[0] == source.dim[0]))
 		o->graph->tensor[*to].quant = source.quant;
 	o->graph->tensor[*to].data = source.data;
 	if (!source.data && !onnx_add_op(o, NPU_OP_RESHAPE, &from, 1, *to))
@@ -264,11 +265,49 @@ static int dequantise(struct onnx *o, struct onnx_value *value, enum onnx_layout
 	return onnx_add_op(o, NPU_OP_DEQUANTIZE, &from, 1, value->tensor[layout]) ? 0 : -ENOMEM;
 }
 
+/*
+ * A line of rank 3, [N][C][L] in ONNX, is an image of height 1 where it is one: [N][1][L][C].
+ * There and back again.
+ */
+static int line_to_image(struct onnx *o, u32 from, u32 *to)
+{
+	static const u32 order[] = { 0, 2, 1 };
+	u32 dim[4] = { 0, 1 };
+	int error = onnx_permute(o, from, order, to);
+
+	if (error)
+		return error;
+	dim[0] = onnx_tensor(o, *to)->dim[0];
+	dim[2] = onnx_tensor(o, *to)->dim[1];
+	dim[3] = onnx_tensor(o, *to)->dim[2];
+	return onnx_reshape(o, *to, 4, dim, to);
+}
+
+static int image_to_line(struct onnx *o, u32 from, u32 *to)
+{
+	static const u32 order[] = { 0, 2, 1 };
+	const struct npu_tensor *image = onnx_tensor(o, from);
+	u32 dim[3] = { image->dim[0], image->dim[2], image->dim[3] };
+	int error = onnx_reshape(o, from, 3, dim, to);
+
+	return error ? error : onnx_permute(o, *to, order, to);
+}
+
+static int change_layout(struct onnx *o, struct onnx_value *value, enum onnx_layout layout)
+{
+	u32 from = value->tensor[!layout], *to = &value->tensor[layout];
+
+	if (value->rank == 3)
+		return layout == ONNX_IMAGE ? line_to_image(o, from, to)
+					    : image_to_line(o, from, to);
+	return onnx_permute(o, from, layout == ONNX_IMAGE ? onnx_to_image : onnx_to_plain, to);
+}
+
 int onnx_want(struct onnx *o, struct onnx_value *value, enum onnx_layout layout, u32 *tensor)
 {
 	int error = 0;
 
-	if (layout == ONNX_IMAGE && value->rank != 4)
+	if (layout == ONNX_IMAGE && value->rank != 4 && value->rank != 3)
 		return onnx_fail(o, -ENOTSUP, "%.100s has rank %u, not 4", value->name,
 				 value->rank);
 	if (value->tensor[0] == NPU_NONE && value->tensor[1] == NPU_NONE) {
@@ -278,9 +317,7 @@ int onnx_want(struct onnx *o, struct onnx_value *value, enum onnx_layout layout,
 		error = dequantise(o, value, layout);
 	}
 	if (!error && value->tensor[layout] == NPU_NONE)
-		error = onnx_permute(o, value->tensor[!layout],
-				     layout == ONNX_IMAGE ? onnx_to_image : onnx_to_plain,
-				     &value->tensor[layout]);
+		error = change_layout(o, value, layout);
 	*tensor = value->tensor[layout];
 	return error;
 }
@@ -291,12 +328,20 @@ static struct onnx_value *operand_value(const struct onnx *o, u32 i)
 	return o->quantised && o->in[i]->quantised ? o->in[i]->quantised : o->in[i];
 }
 
-int onnx_operand(struct onnx *o, u32 i, enum onnx_layout layout, u32 *tensor)
+int onnx_line_operand(struct onnx *o, u32 i, enum onnx_layout layout, u32 *tensor)
 {
 	return onnx_want(o, operand_value(o, i), layout, tensor);
 }
 
-enum onnx_layout onnx_layout_of(const struct onnx *o)
+int onnx_operand(struct onnx *o, u32 i, enum onnx_layout layout, u32 *tensor)
+{
+	if (layout == ONNX_IMAGE && o->in[i]->rank == 3)
+		return onnx_fail(o, -ENOTSUP, "%.100s has rank 3, not 4", o->in[i]->name);
+	return onnx_line_operand(o, i, layout, tensor);
+}
+
+/* The layout in which values of rank @least to 4 are there already. */
+static enum onnx_layout layout_from(const struct onnx *o, u32 least)
 {
 	enum onnx_layout layout = ONNX_PLAIN;
 	u32 i;
@@ -309,10 +354,20 @@ enum onnx_layout onnx_layout_of(const struct onnx *o)
 		if (value->quantised && value->tensor[0] == NPU_NONE &&
 		    value->tensor[1] == NPU_NONE)
 			value = value->quantised;
-		if (value->rank == 4 && value->tensor[ONNX_PLAIN] == NPU_NONE)
+		if (value->rank >= least && value->tensor[ONNX_PLAIN] == NPU_NONE)
 			layout = ONNX_IMAGE;
 	}
 	return layout;
+}
+
+enum onnx_layout onnx_layout_of(const struct onnx *o)
+{
+	return layout_from(o, 4);
+}
+
+enum onnx_layout onnx_line_layout(const struct onnx *o)
+{
+	return layout_from(o, 3);
 }
 
 int onnx_broadcast(struct onnx *o, u32 i, enum onnx_layout layout, u32 rank, u32 *tensor)
@@ -329,9 +384,10 @@ int onnx_broadcast(struct onnx *o, u32 i, enum onnx_layout layout, u32 rank, u32
 	error = onnx_want(o, value, ONNX_PLAIN, tensor);
 	if (!error)
 		error = onnx_reshape(o, *tensor, rank, dim, tensor);
-	if (!error)
-		error = onnx_permute(o, *tensor, onnx_to_image, tensor);
-	return error;
+	if (error)
+		return error;
+	return rank == 3 ? line_to_image(o, *tensor, tensor)
+			 : onnx_permute(o, *tensor, onnx_to_image, tensor);
 }
 
 static const struct npu_quant unit_quant = {
@@ -375,13 +431,29 @@ static void moved_type(const struct onnx_value *in, const struct onnx *o, enum n
 		*quant = onnx_tensor(o, tensor)->quant;
 }
 
+/* Dimensions in ONNX's order as a layout has them. */
+static void in_order(enum onnx_layout layout, u32 rank, const u32 *dim, u32 *order)
+{
+	u32 d;
+
+	if (layout == ONNX_IMAGE && rank == 3) {
+		order[0] = dim[0];
+		order[1] = 1;
+		order[2] = dim[2];
+		order[3] = dim[1];
+		return;
+	}
+	for (d = 0; d < rank; d++)
+		order[d] = dim[layout == ONNX_IMAGE ? onnx_to_image[d] : d];
+}
+
 int onnx_result(struct onnx *o, u32 i, enum onnx_layout layout, u32 rank, const u32 *dim,
 		u32 *tensor)
 {
 	struct onnx_value *value = o->out[i];
 	enum npu_dtype dtype = o->quantised ? NPU_I8 : NPU_F32, model_dtype = dtype;
 	struct npu_quant quant = { 0 };
-	u32 order[NPU_MAX_RANK], d, made;
+	u32 order[NPU_MAX_RANK], made;
 	int error;
 
 	if (value->known)
@@ -390,9 +462,9 @@ int onnx_result(struct onnx *o, u32 i, enum onnx_layout layout, u32 rank, const 
 		model_dtype = o->out_dtype;
 	else if (o->in[0])
 		moved_type(o->in[0], o, &dtype, &model_dtype, &quant);
-	for (d = 0; d < rank; d++)
-		order[d] = dim[layout == ONNX_IMAGE ? onnx_to_image[d] : d];
-	error = onnx_add_tensor(o, value->name, dtype, rank, order, &made);
+	in_order(layout, rank, dim, order);
+	error = onnx_add_tensor(o, value->name, dtype, layout == ONNX_IMAGE ? 4 : rank, order,
+				&made);
 	if (error)
 		return error;
 	if (o->quantised) {

@@ -6,109 +6,11 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <math.h>
-#include <stdlib.h>
-
 #include <cmocka.h>
 
-#include "graph.h"
-#include "onnx_writer.h"
-#include "reference.h"
-
-#define FLOAT ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT
-#define UINT8 ONNX__TENSOR_PROTO__DATA_TYPE__UINT8
-#define INT8 ONNX__TENSOR_PROTO__DATA_TYPE__INT8
+#include "../common/onnx_check.h"
 
 #define MS "com.microsoft"
-
-static struct npu_diag diag;
-
-static int import(struct onnx_writer *w, struct npu_graph **graph)
-{
-	size_t bytes;
-	u8 *data = onnx_end(w, &bytes);
-	int error;
-
-	*graph = NULL;
-	diag.text[0] = '\0';
-	error = npu_import_onnx(data, bytes, "sample", NULL, graph, &diag);
-	free(data);
-	return error;
-}
-
-static void set_inputs(const struct npu_graph *graph, struct npu_reference *reference)
-{
-	u32 i, j;
-
-	for (i = 0; i < graph->input_count; i++) {
-		const struct npu_tensor *t = &graph->tensor[graph->input[i]];
-		void *data = npu_reference_tensor(reference, graph->input[i]);
-
-		for (j = 0; j < npu_tensor_elements(t); j++)
-			if (t->dtype == NPU_F32)
-				((float *)data)[j] = (float)((j * 37 + i * 5) % 101) / 32 - 1.5f;
-			else
-				((u8 *)data)[j] = (u8)(j * 37 + i * 5);
-	}
-}
-
-/* What the model computes, as real numbers; the caller frees it. */
-static float *run(struct onnx_writer *w, u32 *count)
-{
-	struct npu_reference *reference;
-	struct npu_graph *graph;
-	const struct npu_tensor *t;
-	const void *data;
-	float *out;
-	u32 i;
-
-	if (import(w, &graph))
-		fail_msg("%s", diag.text);
-	assert_int_equal(npu_reference_new(graph, &reference, &diag), 0);
-	set_inputs(graph, reference);
-	assert_int_equal(npu_reference_run(reference, NULL, NULL, &diag), 0);
-	t = &graph->tensor[graph->output[0]];
-	data = npu_reference_tensor(reference, graph->output[0]);
-	*count = (u32)npu_tensor_elements(t);
-	out = calloc(*count, sizeof(*out));
-	assert_non_null(out);
-	for (i = 0; i < *count; i++)
-		if (t->dtype == NPU_F32)
-			out[i] = ((const float *)data)[i];
-		else
-			out[i] = t->quant.scale[0] *
-				 (float)(((const u8 *)data)[i] - t->quant.zero[0]);
-	npu_reference_free(reference);
-	npu_graph_free(graph);
-	return out;
-}
-
-/* Both models compute the same, but for @tolerance. */
-static void same(struct onnx_writer *a, struct onnx_writer *b, float tolerance)
-{
-	u32 na, nb, i;
-	float *x = run(a, &na), *y = run(b, &nb), spread = 0;
-
-	assert_int_equal(na, nb);
-	for (i = 0; i < na; i++) {
-		if (!(fabsf(x[i] - y[i]) <= tolerance))
-			fail_msg("element %u: %g, not %g", i, (double)x[i], (double)y[i]);
-		spread = fmaxf(spread, fabsf(y[i] - y[0]));
-	}
-	/* Results that are all alike would say nothing. */
-	assert_true(spread > 10 * tolerance);
-	free(x);
-	free(y);
-}
-
-static void refused(struct onnx_writer *w, const char *words)
-{
-	struct npu_graph *graph;
-
-	assert_int_equal(import(w, &graph), -ENOTSUP);
-	if (!strstr(diag.text, words))
-		fail_msg("'%s' does not say '%s'", diag.text, words);
-}
 
 static void ms_node(struct onnx_writer *w, const char *type, const char *inputs,
 		    const char *outputs)
@@ -197,7 +99,7 @@ static void test_conv_integer(void **state)
 	onnx_node(&b, "Conv", "x,w", "y");
 	onnx_attribute_ints(&b, "pads", "1,1,1,1");
 	onnx_output(&b, "y");
-	same(&a, &b, 1e-4f);
+	onnx_check_same(&a, &b, 1e-4f);
 }
 
 static void product_of_reals(struct onnx_writer *w, bool biased)
@@ -222,7 +124,7 @@ static void test_matmul_integer(void **state)
 	onnx_node(&a, "MatMulInteger", "q,w,qz,wz", "i");
 	end_dynamic(&a);
 	product_of_reals(&b, false);
-	same(&a, &b, 1e-4f);
+	onnx_check_same(&a, &b, 1e-4f);
 }
 
 /* Both scales and the bias in one operator. */
@@ -236,7 +138,7 @@ static void test_fused_products(void **state)
 	ms_node(&a, "MatMulIntegerToFloat", "q,w,qs,ws,qz,wz,bias", "y");
 	onnx_output(&a, "y");
 	product_of_reals(&b, true);
-	same(&a, &b, 1e-4f);
+	onnx_check_same(&a, &b, 1e-4f);
 
 	onnx_begin(&a, 13);
 	onnx_input(&a, "x", FLOAT, "2,8");
@@ -247,7 +149,7 @@ static void test_fused_products(void **state)
 	ms_node(&a, "DynamicQuantizeMatMul", "x,w,ws,wz,bias", "y");
 	onnx_output(&a, "y");
 	product_of_reals(&b, true);
-	same(&a, &b, 1e-4f);
+	onnx_check_same(&a, &b, 1e-4f);
 }
 
 /* Signed weights with a scale and a zero point for each channel. */
@@ -274,7 +176,7 @@ static void test_channels(void **state)
 	onnx_floats(&b, "w", "2,3", real);
 	onnx_node(&b, "MatMul", "x,w", "y");
 	onnx_output(&b, "y");
-	same(&a, &b, 1e-4f);
+	onnx_check_same(&a, &b, 1e-4f);
 }
 
 static void test_dynamic_refused(void **state)
@@ -283,26 +185,28 @@ static void test_dynamic_refused(void **state)
 
 	begin_dynamic(&w, "2,8");
 	onnx_output(&w, "q");
-	refused(&w,
+	onnx_check_refused(
+		&w,
 		"(DynamicQuantizeLinear, q): q is quantised while the model runs and leaves it");
 
 	begin_dynamic(&w, "2,8");
 	onnx_node(&w, "Relu", "q", "y");
 	onnx_output(&w, "y");
-	refused(&w, "q is quantised while the model runs, and read by Relu");
+	onnx_check_refused(&w, "q is quantised while the model runs, and read by Relu");
 
 	onnx_begin(&w, 13);
 	onnx_input(&w, "q", UINT8, "1,2,5,5");
 	add_bytes(&w, "w", "3,2,3,3", 54);
 	onnx_node(&w, "ConvInteger", "q,w", "y");
 	onnx_output(&w, "y");
-	refused(&w, "(ConvInteger, y): its input (q) is not computed by DynamicQuantizeLinear");
+	onnx_check_refused(
+		&w, "(ConvInteger, y): its input (q) is not computed by DynamicQuantizeLinear");
 
 	begin_dynamic(&w, "2,8");
 	onnx_input(&w, "w", UINT8, "8,5");
 	onnx_node(&w, "MatMulInteger", "q,w,qz,wz", "i");
 	end_dynamic(&w);
-	refused(&w, "the weights (w) must be constant 8-bit integers");
+	onnx_check_refused(&w, "the weights (w) must be constant 8-bit integers");
 }
 
 /* ---- with scales as inputs ---- */
@@ -347,14 +251,14 @@ static void test_qlinear_pool(void **state)
 	onnx_attribute_ints(&b, "strides", "2,2");
 	onnx_output(&b, "y");
 	/* Rounded twice, once in each scale. */
-	same(&a, &b, STEP * 1.51f);
+	onnx_check_same(&a, &b, STEP * 1.51f);
 
 	begin_stored(&a, "1,2,6,6");
 	ms_node(&a, "QLinearAveragePool", "x,s,z,s2,z2", "y");
 	onnx_attribute_ints(&a, "kernel_shape", "2,2");
 	onnx_attribute_int(&a, "channels_last", 1);
 	onnx_output(&a, "y");
-	refused(&a, "channels_last");
+	onnx_check_refused(&a, "channels_last");
 }
 
 static void test_qlinear_concat(void **state)
@@ -378,7 +282,7 @@ static void test_qlinear_concat(void **state)
 	onnx_attribute_int(&b, "axis", 1);
 	onnx_output(&b, "y");
 	/* Rounded twice, once in each scale. */
-	same(&a, &b, STEP * 1.51f);
+	onnx_check_same(&a, &b, STEP * 1.51f);
 }
 
 static void test_qgemm(void **state)
@@ -397,13 +301,13 @@ static void test_qgemm(void **state)
 	onnx_node(&b, "Gemm", "r,w", "y");
 	onnx_attribute_int(&b, "transB", 1);
 	onnx_output(&b, "y");
-	same(&a, &b, 0.26f);
+	onnx_check_same(&a, &b, 0.26f);
 
 	begin_stored(&a, "2,8");
 	add_bytes(&a, "w", "5,8", 40);
 	ms_node(&a, "QGemm", "x,s,z,w,ws,wz", "y");
 	onnx_output(&a, "y");
-	refused(&a, "a result without a scale");
+	onnx_check_refused(&a, "a result without a scale");
 }
 
 static void test_qlinear_softmax(void **state)
@@ -420,7 +324,7 @@ static void test_qlinear_softmax(void **state)
 	onnx_node(&b, "Softmax", "r", "y");
 	onnx_attribute_int(&b, "axis", -1);
 	onnx_output(&b, "y");
-	same(&a, &b, 1.01f / 256);
+	onnx_check_same(&a, &b, 1.01f / 256);
 }
 
 /* A chain as quantisers write it: what only moves elements has bytes without a scale. */
@@ -454,7 +358,7 @@ static void test_qlinear_chain(void **state)
 	onnx_node(&b, "QuantizeLinear", "y0,ys,z2", "y1");
 	onnx_node(&b, "DequantizeLinear", "y1,ys,z2", "y");
 	onnx_output(&b, "y");
-	same(&a, &b, 4 * 1.01f);
+	onnx_check_same(&a, &b, 4 * 1.01f);
 }
 
 /* ---- control flow ---- */
@@ -474,7 +378,7 @@ static void test_control_flow(void **state)
 		onnx_output(&w, "y");
 		snprintf(words, sizeof(words), "node 0 (%s, y): control flow is not supported",
 			 names[i]);
-		refused(&w, words);
+		onnx_check_refused(&w, words);
 	}
 }
 
@@ -493,8 +397,8 @@ static void test_float_constants(void **state)
 	onnx_node(&w, "Add", "c,r", "m");
 	onnx_node(&w, "MatMul", "x,m", "y");
 	onnx_output(&w, "y");
-	if (import(&w, &graph))
-		fail_msg("%s", diag.text);
+	if (onnx_check_import(&w, &graph))
+		fail_msg("%s", onnx_check_diag.text);
 	assert_int_equal(graph->op_count, 1);
 	/* Weights are [K][C] in the graph. */
 	assert_true(((const float *)npu_op_input(graph, &graph->op[0], 1)->data)[1] == sums[3]);
