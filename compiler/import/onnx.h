@@ -299,6 +299,14 @@ int onnx_read_pow(struct onnx *o);
 int onnx_general_matmul(struct onnx *o);
 int onnx_general_gemm(struct onnx *o, float alpha, float beta);
 
+/* ---- onnx_norm.c ---- */
+
+int onnx_read_instance_norm(struct onnx *o);
+int onnx_read_layer_norm(struct onnx *o);
+int onnx_read_group_norm(struct onnx *o);
+int onnx_read_lp_norm(struct onnx *o);
+int onnx_read_variadic(struct onnx *o);
+
 /* ---- onnx_recurrent.c ---- */
 
 int onnx_read_recurrent(struct onnx *o);
