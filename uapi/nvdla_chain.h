@@ -20,6 +20,7 @@
 #define NVDLA_CHAIN_MAGIC 0x4e484344 /* "DCHN" */
 #define NVDLA_CHAIN_VERSION 1
 #define NVDLA_CHAIN_MAX_TASKS 65536
+#define NVDLA_CHAIN_MAX_RUN 4 /* tasks that share content of CBUF: one after another, alone */
 #define NVDLA_CHAIN_MAX_REGIONS 16
 #define NVDLA_CHAIN_MAX_BYTES (64u << 20)
 

@@ -62,6 +62,20 @@ static bool previous_cuts(const struct npu_planner *p)
 	       (!p->previous->cut_values && !p->plan->cut_values);
 }
 
+/* What pieces of memory ask of the passes of a layer. */
+static int set_pieces(struct npu_planner *p, u32 index, bool pooled, struct npu_conv_shape *shape)
+{
+	const struct npu_place *input = &p->plan->place[p->net->layer[index].input];
+
+	shape->band = input->band;
+	shape->band_count = input->count;
+	shape->span_groups = npu_span_groups(p->net->config,
+					     (u64)shape->c * shape->taps_y * shape->taps_x,
+					     p->plan->budget.region_bytes);
+	return npu_plan_cuts(p->net, p->plan, index, pooled ? NPU_PASS_POOLED : NPU_PASS_CONV,
+			     &shape->cut, &shape->cut_count);
+}
+
 static void search(struct npu_planner *p, u32 index, bool pooled, struct candidate *c)
 {
 	u64 *bound = &p->plan->layer[index].split_bound[pooled];
@@ -70,9 +84,7 @@ static void search(struct npu_planner *p, u32 index, bool pooled, struct candida
 		*bound = p->previous->layer[index].split_bound[pooled];
 	c->error = npu_conv_shape(p->net, &p->net->layer[index], pooled, &c->shape);
 	if (!c->error)
-		c->error = npu_plan_cuts(p->net, p->plan, index,
-					 pooled ? NPU_PASS_POOLED : NPU_PASS_CONV, &c->shape.cut,
-					 &c->shape.cut_count);
+		c->error = set_pieces(p, index, pooled, &c->shape);
 	if (!c->error)
 		c->error = npu_split_search(p->space, p->net->config, &c->shape, p->banks, *bound,
 					    &c->split);
@@ -441,7 +453,7 @@ int npu_plan_again(const struct npu_net *net, const struct npu_plan *previous,
 	if (!err)
 		err = npu_plan_spans(net, p.plan, diag);
 	free(p.task);
-	free(p.piece);
+	npu_passes_free(&p.passes);
 	npu_split_space_free(p.space);
 	if (err) {
 		npu_plan_free(p.plan);

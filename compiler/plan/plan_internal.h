@@ -3,7 +3,7 @@
 #ifndef NPU_PLAN_INTERNAL_H
 #define NPU_PLAN_INTERNAL_H
 
-#include "split.h"
+#include "passes.h"
 
 /* What a pass computes. */
 enum npu_pass {
@@ -13,18 +13,12 @@ enum npu_pass {
 	NPU_PASS_SDP, /* SDP from memory */
 };
 
-/* A rectangle of the output between which and the next one data may stay in the buffer. */
-struct npu_row_piece {
-	u32 tile;
-	u32 from, to; /* output rows */
-};
-
 /**
  * struct npu_planner - planning of one net under way
  * @previous: plan of the same net for another budget, or NULL
  * @banks: that may be used
  * @task, @task_count, @task_room: tasks so far, handed to the plan at the end
- * @piece, @piece_room: scratch
+ * @passes: scratch
  */
 struct npu_planner {
 	const struct npu_net *net;
@@ -36,8 +30,7 @@ struct npu_planner {
 	struct npu_task *task;
 	u32 task_count;
 	size_t task_room;
-	struct npu_row_piece *piece;
-	size_t piece_room;
+	struct npu_passes passes;
 };
 
 /* Room for @count more tasks, zeroed; NULL when out of memory or above the limit of a chain. */

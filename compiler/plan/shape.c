@@ -73,6 +73,7 @@ int npu_conv_shape(const struct npu_net *net, const struct npu_layer *layer, boo
 		.c = layer->c,
 		.k = layer->k,
 		.row_step = 1,
+		.span_groups = UINT32_MAX,
 		.aligned = npu_weights_aligned(net->config, layer),
 		.pooled = pooled,
 		.table_bytes = npu_stage_table_bytes(&layer->sdp.bs) +

@@ -24,6 +24,8 @@
  * @elements: operands of SDP that are read for each element of the convolution's output
  * @ew: the slower EW is in use
  * @cut, @cut_count: rows of the output in front of which a piece has to end, ascending
+ * @band, @band_count: of the input: no pass fetches lines of two of them
+ * @span_groups: no pass has kernel groups on both sides of a multiple of this
  */
 struct npu_conv_shape {
 	struct npu_axis rows, cols;
@@ -37,6 +39,9 @@ struct npu_conv_shape {
 	u32 aligned;
 	const u32 *cut;
 	u32 cut_count;
+	const struct npu_band *band;
+	u32 band_count;
+	u32 span_groups;
 };
 
 enum npu_split_mode {
@@ -53,7 +58,7 @@ struct npu_tile {
 
 /**
  * struct npu_split - a way to run the convolution
- * @range: kernel groups of a range (RANGES); that stay from one piece to the next (STREAM: may be 0)
+ * @range: kernel groups of a range (RANGES)
  * @pieces: boxes of the output
  * @tasks: passes
  * @bytes: of DRAM, for one channel block
@@ -96,7 +101,7 @@ int npu_conv_shape(const struct npu_net *net, const struct npu_layer *layer, boo
  *
  * Splits for fewer banks are among those for more, so traffic never rises with the budget.
  *
- * Return: 0, -ENOSPC where no split is legal, -ENOMEM.
+ * Return: 0, -ENOSPC where no split is legal, -EFBIG where pieces of memory leave none, -ENOMEM.
  */
 int npu_split_search(struct npu_split_space *space, const struct nvdla_config *config,
 		     const struct npu_conv_shape *shape, u32 banks, u64 bound_bytes,

@@ -15,6 +15,7 @@ static const u32 lut_entries[NVDLA_LUT_TABLES] = { NVDLA_LUT_LE_ENTRIES, NVDLA_L
 struct walk {
 	struct nvdla_chain *chain;
 	struct nvdla_conv_state conv;
+	u32 run; /* tasks so far from the first on that left content of CBUF for this one */
 	u32 table_task[2][NVDLA_LUT_TABLES]; /* of SDP and CDP: who loaded it last in this chain */
 	u32 last_done; /* of the task before */
 	struct nvdla_access_list
@@ -389,6 +390,22 @@ static int check_task(struct nvdla_task_view *v, struct walk *w, size_t offset)
 	return 0;
 }
 
+/*
+ * Nobody else's task can run before the last of those that share content of CBUF.  Convolutions that
+ * keep something are in the run until one keeps nothing, and so is all that runs between.
+ */
+static int check_run(const struct nvdla_task_view *v, struct walk *w)
+{
+	if (++w->run > NVDLA_CHAIN_MAX_RUN) {
+		nvdla_refuse(v, NVDLA_CHAIN_NO_REG, "tasks in a row that share content of CBUF",
+			     w->run, NVDLA_CHAIN_MAX_RUN);
+		return -E2BIG;
+	}
+	if (!w->conv.kept && !w->conv.weights_kept)
+		w->run = 0;
+	return 0;
+}
+
 /* What stays in CBUF would be seen by whoever runs next. */
 static int check_end(const struct nvdla_task_view *v, const struct walk *w)
 {
@@ -497,6 +514,8 @@ int nvdla_chain_validate(const struct nvdla_config *config, const void *stream, 
 		err = open_task(&v, chain, offset, &end);
 		if (!err)
 			err = check_task(&v, w, offset);
+		if (!err)
+			err = check_run(&v, w);
 		if (err)
 			return err;
 		offset = end;

@@ -287,7 +287,7 @@ static void test_resnet(const char *shared)
 	static const struct {
 		u32 banks;
 		double megabytes;
-	} limits[] = { { 32, 50.0 }, { 24, 55.1 }, { 16, 67.8 } };
+	} limits[] = { { 32, 50.0 }, { 24, 55.7 }, { 16, 67.8 } };
 	const struct nvdla_config *config = nvdla_config_find("nv_small");
 	char path[1024];
 	size_t bytes, i;

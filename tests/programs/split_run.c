@@ -25,7 +25,7 @@ enum kind {
 	WHOLE,
 	RESIDENT,
 	STREAMED,
-	CARRIED,
+	CUT,
 	RANGES,
 	COLUMNS,
 	SINGLES,
@@ -40,7 +40,7 @@ static const char *const kind_names[KINDS] = {
 	"one pass",
 	"weights stay",
 	"weights streamed",
-	"some weights stay",
+	"weights stay, run by run",
 	"kernel ranges",
 	"columns",
 	"single atoms",
@@ -93,20 +93,20 @@ static bool fill_weights(struct npu_net *net, u32 *state)
 static void count_kinds(const struct npu_net *net, const struct npu_plan *plan)
 {
 	const struct npu_layer_plan *lp = &plan->layer[0];
-	bool some = false, singles = false, halo = false;
-	u32 i;
+	bool singles = false, halo = false;
+	u32 i, fetched = 0;
 
 	for (i = 0; i < plan->task_count; i++) {
 		const struct npu_task *t = &plan->task[i];
 
 		halo = halo || (t->kept_rows && t->in_rows);
-		some = some || t->weight_reuse;
+		fetched += !t->weight_reuse;
 		singles = singles || (t->rows == 1 && t->cols == 1 && t->data_reuse);
 	}
 	seen[WHOLE] += plan->task_count == 1;
 	seen[RESIDENT] += lp->pieces > 1 && strstr(lp->mode, "all weights stay");
 	seen[STREAMED] += lp->pieces > 1 && strstr(lp->mode, "streamed");
-	seen[CARRIED] += some && strstr(lp->mode, "streamed");
+	seen[CUT] += fetched > 1 && strstr(lp->mode, "all weights stay");
 	seen[RANGES] += lp->pieces > 1 && strstr(lp->mode, "range");
 	seen[COLUMNS] += lp->tiles > 1;
 	seen[SINGLES] += singles;

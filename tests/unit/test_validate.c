@@ -13,6 +13,7 @@
 #include "../../driver/tests/nvdla_validate_cases.h"
 #include "nvdla_chain_check.h"
 #include "nvdla_rules.h"
+#include "nvdla_segment.h"
 
 static u64 storage[512];
 
@@ -261,6 +262,53 @@ static void test_halo(void **state)
 	assert_int_equal(error.reg, NVDLA_CDMA_D_BANK);
 	second.h = 11;
 	assert_int_equal(two_convs(&first, &second, &chain, &error), 0);
+}
+
+/* @count tasks that share content of CBUF; the second one is of another kind. */
+static int long_run(u32 count, struct nvdla_chain *chain, struct nvdla_chain_error *error)
+{
+	const struct nvdla_config *cfg = nvdla_config_find("nv_small");
+	static struct chain_build b;
+	static u64 keep[1024];
+	static u8 stream[16384];
+	size_t bytes;
+	u32 i;
+
+	chain_begin(&b);
+	for (i = 0; i < count; i++) {
+		struct conv_shape n = nvdla_case_conv;
+
+		n.skip_weight = i + 1 < count;
+		n.weight_reuse = i;
+		n.in = n.out = i * 0x2000;
+		if (i == 1)
+			chain_sdp(&b, cfg, 6, 5, 8, 0, 0x2000, 7);
+		else
+			chain_conv(&b, cfg, &n, 7);
+		if (i + 1 < count)
+			chain_task_end(&b);
+	}
+	nvdla_case_finish(&b);
+	assert_true(b.size <= sizeof(stream));
+	bytes = b.size;
+	memcpy(stream, b.data, bytes);
+	chain_free(&b);
+	memset(error, 0, sizeof(*error));
+	return nvdla_chain_validate(cfg, stream, bytes, keep, sizeof(keep), chain, error);
+}
+
+/* Nobody else's work can run between tasks that share content of CBUF, so they are few. */
+static void test_run(void **state)
+{
+	struct nvdla_chain_error error;
+	struct nvdla_chain chain;
+
+	assert_int_equal(long_run(NVDLA_CHAIN_MAX_RUN, &chain, &error), 0);
+	assert_int_equal(nvdla_chain_segment(&chain, 0), NVDLA_CHAIN_MAX_RUN);
+	assert_int_equal(long_run(NVDLA_CHAIN_MAX_RUN + 1, &chain, &error), -E2BIG);
+	assert_int_equal(error.task, NVDLA_CHAIN_MAX_RUN);
+	assert_int_equal(error.limit, NVDLA_CHAIN_MAX_RUN);
+	assert_non_null(strstr(error.rule, "share content of CBUF"));
 }
 
 static void test_weight_reuse(void **state)
@@ -652,15 +700,25 @@ static void test_error_text(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_mutations),      cmocka_unit_test(test_field_table),
-		cmocka_unit_test(test_table_form),     cmocka_unit_test(test_default_deny),
-		cmocka_unit_test(test_reuse),	       cmocka_unit_test(test_halo),
-		cmocka_unit_test(test_weight_reuse),   cmocka_unit_test(test_kernel_group),
-		cmocka_unit_test(test_extents),	       cmocka_unit_test(test_one_element),
-		cmocka_unit_test(test_strides_of_use), cmocka_unit_test(test_addresses),
-		cmocka_unit_test(test_independence),   cmocka_unit_test(test_surfaces),
-		cmocka_unit_test(test_structure),      cmocka_unit_test(test_truncation),
-		cmocka_unit_test(test_tables),	       cmocka_unit_test(test_configurations),
+		cmocka_unit_test(test_mutations),
+		cmocka_unit_test(test_field_table),
+		cmocka_unit_test(test_table_form),
+		cmocka_unit_test(test_default_deny),
+		cmocka_unit_test(test_reuse),
+		cmocka_unit_test(test_halo),
+		cmocka_unit_test(test_run),
+		cmocka_unit_test(test_weight_reuse),
+		cmocka_unit_test(test_kernel_group),
+		cmocka_unit_test(test_extents),
+		cmocka_unit_test(test_one_element),
+		cmocka_unit_test(test_strides_of_use),
+		cmocka_unit_test(test_addresses),
+		cmocka_unit_test(test_independence),
+		cmocka_unit_test(test_surfaces),
+		cmocka_unit_test(test_structure),
+		cmocka_unit_test(test_truncation),
+		cmocka_unit_test(test_tables),
+		cmocka_unit_test(test_configurations),
 		cmocka_unit_test(test_error_text),
 	};
 
