@@ -8,6 +8,12 @@ if ! command -v clinfo >/dev/null; then
 	skip 'clinfo' 'it is not installed (Debian: clinfo)'
 	finish
 fi
+case ${SANITIZE:-} in
+thread*)
+	skip 'clinfo' 'it does not start with the thread sanitizer before it'
+	finish
+	;;
+esac
 
 # clean WHAT: the last command ended well, without a word on standard error, and no value of it is an error.
 clean()
