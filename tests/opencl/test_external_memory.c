@@ -3,6 +3,7 @@
  * External memory: a buffer made of a file descriptor is the same memory, belongs to the buffer, is handed over
  * by acquire and release, and wrong ones are refused.
  */
+#include <drm/nvdla_accel.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/dma-buf.h>
@@ -11,6 +12,7 @@
 #include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <unistd.h>
+#include <xf86drm.h>
 
 #include "builtin.h"
 #include "external_memory.h"
@@ -176,6 +178,29 @@ static void dma_buf(void **state)
 	cl_end(&cl);
 }
 
+/* A real NPU's own memory, as its driver exports it. */
+static void dma_buf_of_driver(void **state)
+{
+	struct drm_nvdla_bo_create create = { .size = BYTES };
+	char path[64];
+	uint8_t *outside;
+	int node, fd = -1;
+	struct cl cl;
+
+	snprintf(path, sizeof(path), "/dev/accel/%s", cl_npu_name());
+	node = open(path, O_RDWR | O_CLOEXEC);
+	assert_true(node >= 0);
+	assert_int_equal(drmIoctl(node, DRM_IOCTL_NVDLA_BO_CREATE, &create), 0);
+	assert_int_equal(drmPrimeHandleToFD(node, create.handle, DRM_CLOEXEC | DRM_RDWR, &fd), 0);
+	close(node);
+	outside = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	assert_true(outside != MAP_FAILED);
+	begin(&cl);
+	check_shared(&cl, fd, outside);
+	munmap(outside, BYTES);
+	cl_end(&cl);
+}
+
 /* A dma-buf whose exporter fails: the event says so. */
 static void dma_buf_fails(void **state)
 {
@@ -296,6 +321,11 @@ int main(void)
 		cmocka_unit_test(dma_buf_fails), cmocka_unit_test(devices),
 		cmocka_unit_test(import_errors), cmocka_unit_test(hand_over_errors),
 	};
+	const struct CMUnitTest on_driver[] = { cmocka_unit_test(dma_buf_of_driver) };
+	int failed = cmocka_run_group_tests_name("opencl_external_memory", tests, NULL, NULL);
 
-	return cmocka_run_group_tests_name("opencl_external_memory", tests, NULL, NULL);
+	if (test_device_is_given())
+		failed += cmocka_run_group_tests_name("opencl_external_memory_driver", on_driver,
+						      NULL, NULL);
+	return failed;
 }
