@@ -249,22 +249,9 @@ static const char *check_move(const struct npu_opt *opt, const struct npu_op *op
 
 static const char *check_concat(const struct npu_opt *opt, const struct npu_op *op)
 {
-	const struct npu_tensor *out = npu_op_output(opt->graph, op);
 	const char *reason = check_tensors(opt, op, op->input_count);
-	u32 i, nhwc[4];
 
-	if (reason)
-		return reason;
-	if (out->rank != 4 || op->axis != 3)
-		return "concatenation in another dimension than channels";
-	for (i = 0; i < op->input_count; i++) {
-		if (npu_op_input(opt->graph, op, i)->data)
-			return "constant operand";
-		npu_tensor_nhwc(npu_op_input(opt->graph, op, i), nhwc);
-		if (i + 1 < op->input_count && nhwc[3] % opt->config->atom)
-			return "channels of an operand are no multiple of the memory atom";
-	}
-	return NULL;
+	return reason ? reason : npu_check_concat(opt, op);
 }
 
 /* Functions of one element. */
@@ -348,12 +335,14 @@ const struct npu_op_support npu_op_support[NPU_OP_COUNT] = {
 					"point moves by 128",
 			      .check = check_unary,
 			      .lower = npu_lower_requantise },
-	[NPU_OP_CONCAT] = { .unit = "none (in place) or SDP",
-			    .limits = "channels; all but the last operand in whole memory atoms",
+	[NPU_OP_CONCAT] = { .unit = "none (in place), SDP, conv",
+			    .limits = "height, width, channels; operands of channels in whole "
+				      "memory atoms lie in place",
 			    .check = check_concat,
 			    .lower = npu_lower_concat },
-	[NPU_OP_SLICE] = { .unit = "none (a view)",
-			   .limits = "steps of one, channels from a whole memory atom on",
+	[NPU_OP_SLICE] = { .unit = "none (a view), conv",
+			   .limits = "steps of one and channels from a whole memory atom on; else "
+				     "by a convolution",
 			   .check = check_move,
 			   .lower = npu_lower_slice },
 	[NPU_OP_RESIZE_NEAREST] = { .unit = "SDP",

@@ -442,17 +442,35 @@ static void make_function(struct maker *m)
 		->function = function;
 }
 
+/* Of channels, where the operands need not have as many, or of rows or columns. */
 static void make_concat(struct maker *m)
 {
-	u32 a = m->tensor, b = add_input_like(m, a, m->dtype == NPU_I8 || chance(50)), out;
-	const struct npu_tensor *ta = &m->graph->tensor[a];
+	u32 a = m->tensor, axis = pick(1, 3), b, out, dim[4], i;
+	const struct npu_tensor *ta;
 	struct npu_op *op;
 
-	out = add_tensor(m, "both", ta->dim[1], ta->dim[2], 2 * ta->dim[3], ta->quant.scale[0],
-			 ta->quant.zero[0]);
+	b = chance(50) || m->graph->input_count == MAX_INPUTS
+		    ? add_input_like(m, a, m->dtype == NPU_I8 || chance(50))
+		    : NPU_NONE;
+	ta = &m->graph->tensor[a];
+	memcpy(dim, ta->dim, sizeof(dim));
+	if (b == NPU_NONE) {
+		dim[axis] = pick(1, 20);
+		b = add_tensor(m, "second", dim[1], dim[2], dim[3], ta->quant.scale[0],
+			       ta->quant.zero[0]);
+		m->graph->input[m->graph->input_count++] = b;
+	}
+	ta = &m->graph->tensor[a];
+	for (i = 1; i < 4; i++)
+		dim[i] = ta->dim[i] + (i == axis ? m->graph->tensor[b].dim[i] : 0);
+	out = add_tensor(m, "both", dim[1], dim[2], dim[3], ta->quant.scale[0], ta->quant.zero[0]);
 	op = add_op(m, NPU_OP_CONCAT, "concat", a, out);
 	op->input[1] = b;
-	op->axis = 3;
+	if (chance(30)) {
+		op->input[0] = b;
+		op->input[1] = a;
+	}
+	op->axis = (s32)axis;
 }
 
 static u32 pick_padding(u32 kernel, u32 dilation, u32 size)
@@ -519,7 +537,13 @@ static void make_slice(struct maker *m)
 		op->begin[i + 1] = (s32)begin[i];
 		op->end[i + 1] = (s32)size[i];
 		op->step[i + 1] = 1;
+		if (chance(15)) {
+			op->step[i + 1] = (s32)pick(2, 4);
+			op->end[i + 1] = (s32)((size[i] - 1) / (u32)op->step[i + 1] + 1);
+			m->graph->tensor[out].dim[i + 1] = (u32)op->end[i + 1];
+		}
 	}
+	m->graph->tensor[out].bytes = npu_tensor_elements(&m->graph->tensor[out]);
 	op->end[0] = op->step[0] = 1;
 }
 
