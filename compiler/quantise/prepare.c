@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * A copy of a graph in which operators that convolutions can do along are gone:
- * activations, and multiplications and additions with a constant for each channel.
+ * activations, and multiplications and additions with a constant for each channel.  What
+ * is a function of one element in many operators is one there.
  */
 #include "quantise/rewrite.h"
 
@@ -321,6 +322,8 @@ int npu_quantise_prepare(const struct npu_graph *from, struct npu_graph **prepar
 	struct preparation p = { .graph = npu_graph_new(from->file) };
 	int error = p.graph && copy_all(p.graph, from) ? 0 : -ENOMEM;
 
+	if (!error)
+		error = npu_recognise_functions(p.graph);
 	if (!error)
 		error = fold(&p);
 	free(p.readers);

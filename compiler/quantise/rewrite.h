@@ -36,6 +36,9 @@ struct npu_scale {
  */
 bool *npu_find_float(const struct npu_graph *graph);
 
+/* Expressions of single elements that are functions which the graph has become these; 0 or -ENOMEM. */
+int npu_recognise_functions(struct npu_graph *graph);
+
 /* Operators whose operand @i has to have the scale of the output. */
 bool npu_shares_scale(const struct npu_op *op, u32 i);
 

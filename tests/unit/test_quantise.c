@@ -683,6 +683,112 @@ static void test_operators(void **unused)
 	npu_calibration_free(calibration);
 }
 
+static u32 add_number(struct npu_graph *g, float value)
+{
+	u32 tensor = npu_graph_add_tensor(g, "number", NPU_F32, 0, NULL);
+	float *data = npu_arena_alloc(&g->arena, sizeof(*data));
+
+	assert_non_null(data);
+	*data = value;
+	g->tensor[tensor].data = data;
+	return tensor;
+}
+
+static u32 add_step(struct npu_graph *g, enum npu_op_kind kind, u32 a, u32 b)
+{
+	u32 out = add_tensor(g, "step", 4, 4, 4);
+
+	add_op(g, kind, "step", a, b, out);
+	return out;
+}
+
+/* The operators that exporters write for a function of one element; the last tensor. */
+static u32 add_silu(struct npu_graph *g, u32 x)
+{
+	return add_step(g, NPU_OP_MUL, x, add_step(g, NPU_OP_LOGISTIC, x, NPU_NONE));
+}
+
+static u32 add_hard_swish(struct npu_graph *g, u32 x)
+{
+	u32 sum = add_step(g, NPU_OP_ADD, x, add_number(g, 3)), clamped;
+
+	clamped = add_step(g, NPU_OP_RELU, sum, NPU_NONE);
+	g->op[g->op_count - 1].activation = NPU_ACT_RELU6;
+	return add_step(g, NPU_OP_DIV, add_step(g, NPU_OP_MUL, x, clamped), add_number(g, 6));
+}
+
+static u32 add_gelu(struct npu_graph *g, u32 x)
+{
+	u32 scaled = add_step(g, NPU_OP_DIV, x, add_number(g, 1.41421354f)), erf, half;
+
+	erf = add_step(g, NPU_OP_FUNCTION, scaled, NPU_NONE);
+	g->op[g->op_count - 1].function = NPU_FN_ERF;
+	half = add_step(g, NPU_OP_MUL, x, add_number(g, 0.5f));
+	return add_step(g, NPU_OP_MUL, half, add_step(g, NPU_OP_ADD, erf, add_number(g, 1)));
+}
+
+static u32 add_mish(struct npu_graph *g, u32 x)
+{
+	u32 soft = add_step(g, NPU_OP_FUNCTION, x, NPU_NONE);
+
+	g->op[g->op_count - 1].function = NPU_FN_SOFTPLUS;
+	return add_step(g, NPU_OP_MUL, add_step(g, NPU_OP_TANH, soft, NPU_NONE), x);
+}
+
+static void test_recognised(void **unused)
+{
+	static const struct {
+		u32 (*add)(struct npu_graph *g, u32 x);
+		enum npu_op_kind kind;
+		enum npu_function function;
+	} cases[] = {
+		{ add_silu, NPU_OP_FUNCTION, NPU_FN_SILU },
+		{ add_hard_swish, NPU_OP_HARD_SWISH, 0 },
+		{ add_gelu, NPU_OP_FUNCTION, NPU_FN_GELU },
+		{ add_mish, NPU_OP_FUNCTION, NPU_FN_MISH },
+	};
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct npu_graph *g = begin(4, 4, 3), *prepared;
+		u32 conv = add_conv(g, "conv", g->input[0], 4, 1, false, NPU_ACT_NONE);
+
+		end(g, cases[i].add(g, conv));
+		prepared = prepared_of(g);
+		assert_int_equal(prepared->op_count, 2);
+		assert_int_equal(prepared->op[1].kind, cases[i].kind);
+		if (cases[i].kind == NPU_OP_FUNCTION)
+			assert_int_equal(prepared->op[1].function, cases[i].function);
+		assert_int_equal(prepared->op[1].input[0], conv);
+		npu_graph_free(prepared);
+		npu_graph_free(g);
+	}
+}
+
+/* Two tensors, a step that somebody else reads, a function that there is not: they stay. */
+static void test_not_recognised(void **unused)
+{
+	u32 i;
+
+	for (i = 0; i < 3; i++) {
+		struct npu_graph *g = begin(4, 4, 4), *prepared;
+		u32 conv = add_conv(g, "conv", g->input[0], 4, 1, false, NPU_ACT_NONE);
+		u32 gate = add_step(g, NPU_OP_LOGISTIC, i == 0 ? g->input[0] : conv, NPU_NONE);
+		u32 last = add_step(g, NPU_OP_MUL, conv, gate);
+
+		if (i == 1)
+			last = add_step(g, NPU_OP_ADD, last, gate);
+		if (i == 2)
+			last = add_step(g, NPU_OP_ADD, last, add_number(g, 0.01f));
+		end(g, last);
+		prepared = prepared_of(g);
+		assert_int_equal(count_ops(prepared, NPU_OP_FUNCTION), i == 2);
+		assert_int_equal(count_ops(prepared, NPU_OP_MUL), i != 2);
+		npu_graph_free(prepared);
+		npu_graph_free(g);
+	}
+}
+
 /* Probabilities far below 1/256 get to the application; where a convolution reads them they are INT8. */
 static void test_tail(void **unused)
 {
@@ -930,6 +1036,8 @@ int main(void)
 		cmocka_unit_test(test_equalise_pairs),
 		cmocka_unit_test(test_bias_correction),
 		cmocka_unit_test(test_operators),
+		cmocka_unit_test(test_recognised),
+		cmocka_unit_test(test_not_recognised),
 		cmocka_unit_test(test_tail),
 		cmocka_unit_test(test_no_range),
 		cmocka_unit_test(test_file),
