@@ -21,10 +21,14 @@ static bool only_moves(const struct npu_op *op)
 	return npu_shares_scale(op, 0) && op->kind != NPU_OP_MINIMUM && op->kind != NPU_OP_MAXIMUM;
 }
 
-/* No unit of the NPU would do it. */
+/*
+ * No unit of the NPU would do it, or only where a configuration has tables: those are for the middle
+ * of a network, at its end their 256 results would be all that the application sees.
+ */
 static bool is_for_cpu(const struct npu_op *op)
 {
-	return !npu_op_support[op->kind].unit || op->kind == NPU_OP_RESHAPE ||
+	return !npu_op_support[op->kind].unit ||
+	       npu_op_support[op->kind].needs & NVDLA_HAS_SDP_LUT || op->kind == NPU_OP_RESHAPE ||
 	       op->kind == NPU_OP_CONCAT;
 }
 
