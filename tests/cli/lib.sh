@@ -34,14 +34,21 @@ run()
 }
 
 # foreign COMMAND...: run, for a program that is not ours and loads our library.  With a sanitizer its runtime has
-# to be there before the program; what the program itself leaks is not our matter.
+# to be there before the program, and C++'s before that looks for it; what the program itself leaks is not our matter.
 foreign()
 {
+	runtime=
 	case ${SANITIZE:-} in
-	'') run "$@" ;;
-	thread*) run env LD_PRELOAD="$(${CC:-cc} -print-file-name=libtsan.so)" "$@" ;;
-	*) run env LD_PRELOAD="$(${CC:-cc} -print-file-name=libasan.so)" ASAN_OPTIONS=detect_leaks=0 "$@" ;;
+	'') ;;
+	thread*) runtime=libtsan.so ;;
+	*) runtime=libasan.so ;;
 	esac
+	if [ -z "$runtime" ]; then
+		run "$@"
+		return
+	fi
+	run env ASAN_OPTIONS=detect_leaks=0 LD_PRELOAD="$(${CC:-cc} -print-file-name=$runtime) $(
+		${CC:-cc} -print-file-name=libstdc++.so.6)" "$@"
 }
 
 # exits CODE WHAT COMMAND...

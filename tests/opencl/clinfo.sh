@@ -31,8 +31,11 @@ says '^ *Device Type +Accelerator$' 'as an accelerator'
 says '^ *Device Profile +EMBEDDED_PROFILE$' 'in the embedded profile'
 says '^ *Local memory size +131072 \(128KiB\)$' 'and its on-chip buffer as local memory'
 says '^ *cl_khr_command_buffer +0x9008 \(0\.9\.8\)$' 'and the version of its command buffers'
-foreign clinfo --raw
-clean 'clinfo --raw'
+# With --raw clinfo 3.0.23 writes behind one of its own texts, which the sanitizer sees before anything of ours.
+if [ -z "${SANITIZE:-}" ]; then
+	foreign clinfo --raw
+	clean 'clinfo --raw'
+fi
 
 NPU_OPENCL_DEVICE_TYPE=custom foreign clinfo
 clean 'clinfo with a custom device'
