@@ -115,6 +115,14 @@ static void set_window(const struct ocl_launch *launch, struct npu_operator *op)
 							       NPU_OPERATOR_CLAMP_NONE);
 }
 
+/* Padding beyond the window would be an output of nothing but padding. */
+static bool pad_is_good(const struct npu_operator *op, unsigned direction)
+{
+	uint64_t extent = (uint64_t)(op->window[direction] - 1) * op->dilation[direction] + 1;
+
+	return op->pad[direction] < extent && op->pad[direction + 2] < extent;
+}
+
 static bool window_is_good(const struct npu_operator *op)
 {
 	return op->window[0] && op->window[1] && op->stride[0] && op->stride[1] &&
@@ -187,11 +195,14 @@ static void set_operator(struct ocl_operator *what, enum npu_operator_kind kind,
 cl_int ocl_operator_read(const struct ocl_launch *launch, struct ocl_operator *what)
 {
 	const struct ocl_operator_entry *entry = (const void *)launch->entry;
+	/* What moves elements takes all of them, what computes INT8 and UINT8. */
+	const uint32_t last_type = entry->kind == NPU_OPERATOR_TRANSPOSE ? NPU_TYPE_BOOL
+									 : NPU_TYPE_UINT8;
 	bool weights = ocl_argument(launch, "weights");
 
 	memset(what, 0, sizeof(*what));
-	if (ocl_argument_uint(launch, "type", 0, NPU_TYPE_INT8) >= OCL_COUNT(type_bytes))
-		return refuse(launch, "there is no such type of elements");
+	if (ocl_argument_uint(launch, "type", 0, NPU_TYPE_INT8) > last_type)
+		return refuse(launch, "there is no such type of elements, or not for this kernel");
 	set_buffers(launch, what);
 	set_operator(what, entry->kind, weights);
 	set_tensors(launch, what);
@@ -199,6 +210,8 @@ cl_int ocl_operator_read(const struct ocl_launch *launch, struct ocl_operator *w
 	if (!window_is_good(&what->op))
 		return refuse(launch,
 			      "window, stride, dilation or groups are 0, or an unknown clamp");
+	if (!pad_is_good(&what->op, 0) || !pad_is_good(&what->op, 1))
+		return refuse(launch, "padding is not smaller than the window");
 	if (!entry->shape(launch, what))
 		return refuse(launch, "a tensor has no elements or too many");
 	if (!quantisation_is_good(&what->in[0]) || !quantisation_is_good(&what->out) ||

@@ -328,6 +328,7 @@ static void refused(void **state)
 		} value;
 	} wrong[] = {
 		{ "type", 4, { { 99 } } },
+		{ "type", 4, { { NPU_TYPE_FLOAT32 } } },
 		{ "shape", 8, { { 0, 1 } } },
 		{ "shape", 8, { { 1, 0 } } },
 		{ "shape", 8, { { 2, 1 } } },
@@ -362,6 +363,54 @@ static void refused(void **state)
 	}
 	for (i = 0; i < 3; i++)
 		clReleaseMemObject(mem[i]);
+	cl_end(&cl);
+}
+
+static void window_refused(void **state)
+{
+	static const struct {
+		const char *name;
+		cl_uint number[4];
+		size_t bytes;
+	} wrong[] = {
+		{ "window", { 0, 2 }, 8 },	    { "window", { 5, 1 }, 8 },
+		{ "stride", { 1, 0 }, 8 },	    { "pad", { 2, 0, 0, 0 }, 16 },
+		{ "pad", { 0, 0, 0, 2 }, 16 },	    { "pad", { UINT32_MAX, 0, UINT32_MAX, 0 }, 16 },
+		{ "window", { UINT32_MAX, 1 }, 8 },
+	};
+	struct random random = { 18 };
+	cl_kernel kernel;
+	struct kit kit;
+	struct cl cl;
+	void *out;
+	unsigned i;
+
+	cl_begin(&cl);
+	begin_kit(&kit, NPU_OPERATOR_MAX_POOL_2D, 0);
+	kit.in[0] = image(NPU_TYPE_INT8, 4, 4, 3, 1, 0);
+	kit.out = image(NPU_TYPE_INT8, 3, 3, 3, 1, 0);
+	kit.op.window[0] = kit.op.window[1] = 2;
+	kit.op.stride[0] = kit.op.stride[1] = 1;
+	fill_kit(&kit, &random);
+	out = malloc(tensor_bytes(&kit.out));
+	assert_non_null(out);
+	for (i = 0; i < ARRAY_SIZE(wrong); i++) {
+		cl_mem in = cl_buffer(&cl, 48, kit.data[0]), result = cl_buffer(&cl, 48, NULL);
+
+		kernel = cl_builtin(&cl, "npu_max_pool2d");
+		run_kit(&cl, kernel, &kit, out);
+		compare_kit(&kit, out);
+		set(kernel, "input", sizeof(in), &in);
+		set(kernel, "output", sizeof(result), &result);
+		assert_int_equal(cl_run(cl.queue, kernel, NULL), CL_SUCCESS);
+		set(kernel, wrong[i].name, wrong[i].bytes, wrong[i].number);
+		assert_int_equal(cl_run(cl.queue, kernel, NULL), CL_INVALID_KERNEL_ARGS);
+		clReleaseKernel(kernel);
+		clReleaseMemObject(in);
+		clReleaseMemObject(result);
+	}
+	free(out);
+	free_kit(&kit);
 	cl_end(&cl);
 }
 
@@ -400,6 +449,7 @@ int main(void)
 		cmocka_unit_test(add),
 		cmocka_unit_test(weights_change),
 		cmocka_unit_test(refused),
+		cmocka_unit_test(window_refused),
 	};
 
 	return cmocka_run_group_tests_name("opencl_builtin", tests, NULL, NULL);
