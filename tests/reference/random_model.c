@@ -28,6 +28,7 @@ enum {
 	OP_CONCAT = 2,
 	OP_CONV = 3,
 	OP_DEPTHWISE = 4,
+	OP_DEPTH_TO_SPACE = 5,
 	OP_FULLY_CONNECTED = 9,
 	OP_LRN = 13,
 	OP_LOGISTIC = 14,
@@ -39,6 +40,7 @@ enum {
 	OP_RESHAPE = 22,
 	OP_RESIZE_BILINEAR = 23,
 	OP_SOFTMAX = 25,
+	OP_SPACE_TO_DEPTH = 26,
 	OP_TANH = 28,
 	OP_PAD = 34,
 	OP_TRANSPOSE = 39,
@@ -50,12 +52,17 @@ enum {
 	OP_PADV2 = 60,
 	OP_SLICE = 65,
 	OP_TRANSPOSE_CONV = 67,
+	OP_TILE = 69,
+	OP_SUM = 74,
+	OP_REDUCE_MIN = 89,
 	OP_RESIZE_NEAREST = 97,
 	OP_LEAKY_RELU = 98,
+	OP_MIRROR_PAD = 100,
 	OP_ABS = 101,
 	OP_ELU = 111,
 	OP_QUANTIZE = 114,
 	OP_HARD_SWISH = 117,
+	OP_BATCH_MATMUL = 126,
 	OP_GELU = 150,
 };
 
@@ -69,12 +76,16 @@ enum {
 	OPTIONS_ADD = 11,
 	OPTIONS_LRN = 13,
 	OPTIONS_RESIZE_BILINEAR = 15,
+	OPTIONS_SPACE_TO_DEPTH = 19,
 	OPTIONS_MUL = 21,
 	OPTIONS_REDUCER = 27,
 	OPTIONS_SUB = 28,
 	OPTIONS_TRANSPOSE_CONV = 49,
 	OPTIONS_RESIZE_NEAREST = 74,
 	OPTIONS_LEAKY_RELU = 75,
+	OPTIONS_MIRROR_PAD = 77,
+	OPTIONS_DEPTH_TO_SPACE = 94,
+	OPTIONS_BATCH_MATMUL = 101,
 };
 
 enum { ACT_NONE, ACT_RELU, ACT_RELU_N1_TO_1, ACT_RELU6 };
@@ -1065,6 +1076,131 @@ static s32 make_unary(struct maker *m, s32 in)
 	return out;
 }
 
+static s32 make_mirror_pad(struct maker *m, s32 in)
+{
+	bool symmetric = chance(m, 50);
+	s32 dim[4], pad[8] = { 0 }, list, out;
+	struct tw_op *op;
+	u32 i;
+
+	shape_of(&m->tensor[in], dim);
+	for (i = 1; i < 4; i++) {
+		u32 most = min((u32)dim[i] - !symmetric, i == 3 ? 1u : 3u);
+
+		pad[2 * i] = (s32)pick(m, 0, most);
+		pad[2 * i + 1] = (s32)pick(m, 0, most);
+		dim[i] += pad[2 * i] + pad[2 * i + 1];
+	}
+	if (m->tensor[in].rank != 4 || !small_enough(dim))
+		return -1;
+	list = add_constant(m, "pads", TW_I32, 2, (s32[]){ 4, 2 }, pad, sizeof(pad));
+	out = add_same_quant(m, "mirror", in, 4, dim);
+	if (list < 0 || out < 0)
+		return -1;
+	op = add_op(m, OP_MIRROR_PAD, in, out);
+	add_input(m, op, list);
+	set_option(op, OPTIONS_MIRROR_PAD, 0, symmetric);
+	say(m, " mirror_pad(%dx%dx%d)", dim[1], dim[2], dim[3]);
+	return out;
+}
+
+static s32 make_tile(struct maker *m, s32 in)
+{
+	s32 dim[4], times[4] = { 1, 1, 1, 1 }, list, out;
+	u32 i;
+
+	shape_of(&m->tensor[in], dim);
+	for (i = 1; i < 4; i++)
+		times[i] = (s32)pick(m, 1, 2);
+	for (i = 1; i < 4; i++)
+		dim[i] *= times[i];
+	if (m->tensor[in].rank != 4 || !small_enough(dim))
+		return -1;
+	list = add_list(m, times, 4);
+	out = add_same_quant(m, "tile", in, 4, dim);
+	if (list < 0 || out < 0)
+		return -1;
+	add_input(m, add_op(m, OP_TILE, in, out), list);
+	say(m, " tile(%d,%d,%d)", times[1], times[2], times[3]);
+	return out;
+}
+
+/* Depth to space where the channels can be divided, else space to depth. */
+static s32 make_blocks(struct maker *m, s32 in)
+{
+	s32 block = (s32)pick(m, 1, 3), dim[4], out;
+	bool to_space;
+	struct tw_op *op;
+
+	shape_of(&m->tensor[in], dim);
+	to_space = dim[3] % (block * block) == 0;
+	if (m->tensor[in].rank != 4 || (!to_space && (dim[1] % block || dim[2] % block)))
+		return -1;
+	dim[1] = to_space ? dim[1] * block : dim[1] / block;
+	dim[2] = to_space ? dim[2] * block : dim[2] / block;
+	dim[3] = to_space ? dim[3] / block / block : dim[3] * block * block;
+	if (!small_enough(dim))
+		return -1;
+	out = add_same_quant(m, "blocks", in, 4, dim);
+	if (out < 0)
+		return -1;
+	op = add_op(m, to_space ? OP_DEPTH_TO_SPACE : OP_SPACE_TO_DEPTH, in, out);
+	set_option(op, to_space ? OPTIONS_DEPTH_TO_SPACE : OPTIONS_SPACE_TO_DEPTH, 0, (u32)block);
+	say(m, " %s(%d)", to_space ? "depth_to_space" : "space_to_depth", block);
+	return out;
+}
+
+static s32 make_reduce(struct maker *m, s32 in)
+{
+	const struct tw_tensor *t = &m->tensor[in];
+	bool least = chance(m, 40);
+	s32 dim[4], list, out;
+	u32 axis = pick(m, 1, 3);
+	struct tw_op *op;
+
+	shape_of(t, dim);
+	if (t->rank != 4)
+		return -1;
+	list = add_list(m, (s32[]){ (s32)axis }, 1);
+	out = add_activation(m, least ? "least" : "sum", t->type, 4,
+			     (s32[]){ 1, axis == 1 ? 1 : dim[1], axis == 2 ? 1 : dim[2],
+				      axis == 3 ? 1 : dim[3] },
+			     least ? t->scale[0]
+				   : (float)(t->scale[0] * sqrt(dim[axis]) * power(m, -0.2, 0.4)),
+			     least ? (s32)t->zero[0] : pick_zero(m, t->type));
+	if (list < 0 || out < 0)
+		return -1;
+	op = add_op(m, least ? OP_REDUCE_MIN : OP_SUM, in, out);
+	add_input(m, op, list);
+	set_option(op, OPTIONS_REDUCER, 0, 1);
+	say(m, " %s(axis %u)", least ? "reduce_min" : "sum", axis);
+	return out;
+}
+
+/* A tensor by itself, one of the two turned: every matrix of it. */
+static s32 make_batch_matmul(struct maker *m, s32 in)
+{
+	const struct tw_tensor *t = &m->tensor[in];
+	s32 dim[4], out;
+	struct tw_op *op;
+
+	shape_of(t, dim);
+	if (t->rank != 4 ||
+	    !may_compute(m, (u64)dim[1] * (u64)dim[2] * (u64)dim[2] * (u64)dim[3]) ||
+	    !small_enough((s32[]){ 1, dim[1], dim[2], dim[2] }))
+		return -1;
+	out = add_activation(m, "matmul", t->type, 4, (s32[]){ 1, dim[1], dim[2], dim[2] },
+			     (float)((double)t->scale[0] * t->scale[0] * 60 * sqrt(dim[3])),
+			     pick_zero(m, t->type));
+	if (out < 0)
+		return -1;
+	op = add_op(m, OP_BATCH_MATMUL, in, out);
+	add_input(m, op, in);
+	set_option(op, OPTIONS_BATCH_MATMUL, 1, 1);
+	say(m, " batch_matmul");
+	return out;
+}
+
 static s32 make_lrn(struct maker *m, s32 in)
 {
 	const struct tw_tensor *t = &m->tensor[in];
@@ -1135,12 +1271,14 @@ static const struct {
 	u32 weight;
 	s32 (*make)(struct maker *m, s32 in);
 } makers[] = {
-	{ 24, make_conv },    { 14, make_depthwise }, { 7, make_fully_connected },
-	{ 10, make_pool },    { 10, make_binary },    { 3, make_pad },
-	{ 4, make_pad_conv }, { 5, make_concat },     { 4, make_reshape },
-	{ 4, make_mean },     { 2, make_softmax },    { 3, make_resize },
-	{ 4, make_quantize }, { 3, make_unary },      { 2, make_slice },
-	{ 1, make_lrn },      { 1, make_transpose },  { 1, make_transpose_conv },
+	{ 24, make_conv },     { 14, make_depthwise },	   { 7, make_fully_connected },
+	{ 10, make_pool },     { 10, make_binary },	   { 3, make_pad },
+	{ 4, make_pad_conv },  { 5, make_concat },	   { 4, make_reshape },
+	{ 4, make_mean },      { 2, make_softmax },	   { 3, make_resize },
+	{ 4, make_quantize },  { 3, make_unary },	   { 2, make_slice },
+	{ 1, make_lrn },       { 1, make_mirror_pad },	   { 1, make_tile },
+	{ 1, make_blocks },    { 1, make_reduce },	   { 1, make_batch_matmul },
+	{ 1, make_transpose }, { 1, make_transpose_conv },
 };
 
 /* An operator by its weight. */
