@@ -54,6 +54,7 @@ const char *const npu_op_names[NPU_OP_COUNT] = {
 	[NPU_OP_GATHER] = "gather",
 	[NPU_OP_QUANTIZE] = "quantize",
 	[NPU_OP_DEQUANTIZE] = "dequantize",
+	[NPU_OP_PIXELS] = "pixels",
 };
 
 struct npu_graph *npu_graph_new(const char *file)

@@ -96,6 +96,7 @@ enum npu_op_kind {
 	NPU_OP_GATHER, /* in, indices (INT32) */
 	NPU_OP_QUANTIZE, /* requantisation between integer types and scales, or from float */
 	NPU_OP_DEQUANTIZE,
+	NPU_OP_PIXELS, /* bytes of an image to real numbers, quantised where the output is */
 	NPU_OP_COUNT
 };
 
@@ -137,6 +138,20 @@ enum npu_function {
 	NPU_FN_COUNT
 };
 
+/* Where the bytes of an image's channels lie (pixels.h). */
+enum npu_pixel_order {
+	NPU_PIXELS_R8, /* one channel */
+	NPU_PIXELS_RGBA, /* red first in memory */
+	NPU_PIXELS_BGRA,
+	NPU_PIXELS_ARGB,
+	NPU_PIXELS_ABGR,
+	NPU_PIXELS_NV24, /* a plane of Y, then a plane of U, V pairs, as many as pixels */
+	NPU_PIXELS_NV42, /* likewise V, U */
+	NPU_PIXELS_ORDER_COUNT
+};
+
+#define NPU_MAX_PIXEL_CHANNELS 4
+
 /* A window that moves over an image: of convolutions and pooling. */
 struct npu_window {
 	u32 r, s; /* kernel height, width */
@@ -169,6 +184,10 @@ struct npu_op {
 	s32 end[NPU_MAX_RANK]; /* pad: elements behind; slice: how many elements are taken */
 	s32 step[NPU_MAX_RANK]; /* slice; not zero */
 	bool align_corners, half_pixel_centers; /* resize */
+	/* pixels: real = (byte - mean) * scale, by channel of the output */
+	enum npu_pixel_order pixels;
+	float pixel_mean[NPU_MAX_PIXEL_CHANNELS];
+	float pixel_scale[NPU_MAX_PIXEL_CHANNELS];
 };
 
 struct npu_graph {
@@ -256,15 +275,19 @@ enum npu_dump_format { NPU_DUMP_TEXT, NPU_DUMP_DOT };
 
 void npu_graph_dump(const struct npu_graph *graph, enum npu_dump_format format, FILE *out);
 
+struct npu_pixel_input;
+
 /**
  * struct npu_import_options - what a model's file leaves open; all zero: nothing is given
  * @input_shapes: "[NAME:]1x3x48x192", several separated by commas: dimensions of inputs in the
  *	file's order, needed where the file does not state them.  Without NAME: of the one input
+ * @pixels: an input that takes images (pixels.h); NULL: none
  * @weights: Caffe: the file with the trained weights; NULL: that of the network's name
  * @random_weights: Caffe: make weights up where there are none, for planning
  */
 struct npu_import_options {
 	const char *input_shapes;
+	const struct npu_pixel_input *pixels;
 	const char *weights;
 	bool random_weights;
 };

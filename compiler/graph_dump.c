@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Prints a graph, as text or for Graphviz. */
-#include "graph.h"
+#include "pixels.h"
 
 static const char *const activation_names[] = {
 	[NPU_ACT_NONE] = "",
@@ -58,6 +58,8 @@ static void print_parameters(const struct npu_op *op, FILE *out)
 		fprintf(out, " of %u", op->size);
 	if (op->groups > 1)
 		fprintf(out, " groups %u", op->groups);
+	if (op->kind == NPU_OP_PIXELS)
+		fprintf(out, " %s", npu_pixel_formats[op->pixels].name);
 	fputs(activation_names[op->activation], out);
 }
 

@@ -3,7 +3,7 @@
  * The invariants of IR1.  A row of the table says what an operator takes; a
  * function behind it checks shapes against parameters.
  */
-#include "graph.h"
+#include "pixels.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -554,6 +554,29 @@ static int check_function(const struct checker *checker)
 	return 0;
 }
 
+static int check_pixels(const struct checker *checker)
+{
+	const struct npu_tensor *in = input(checker, 0), *out = output(checker);
+	const struct npu_op *op = checker->op;
+	u32 bytes, uv, i;
+
+	if (op->pixels >= NPU_PIXELS_ORDER_COUNT)
+		return fail(checker, "pixels of order %d", op->pixels);
+	bytes = npu_pixel_bytes(op->pixels);
+	uv = npu_pixel_uv_bytes(op->pixels);
+	if (!is_byte(out) && out->dtype != NPU_F32)
+		return fail(checker, "pixels become %s", npu_dtype_names[out->dtype]);
+	if (in->dim[2] != out->dim[2] || in->dim[3] != (uv ? 1 : bytes) ||
+	    in->dim[1] != (u64)out->dim[1] * (uv ? bytes + uv : 1) || out->dim[3] > bytes + uv)
+		return fail(checker, "an image of other bytes than its pixels have");
+	for (i = 0; i < out->dim[3]; i++)
+		if (!isfinite(op->pixel_mean[i]) || !isfinite(op->pixel_scale[i]) ||
+		    !op->pixel_scale[i])
+			return fail(checker, "mean %g, scale %g", (double)op->pixel_mean[i],
+				    (double)op->pixel_scale[i]);
+	return 0;
+}
+
 static int check_logistic(const struct checker *checker)
 {
 	const struct npu_tensor *out = output(checker);
@@ -608,6 +631,7 @@ static const struct op_rule op_rules[NPU_OP_COUNT] = {
 			      check_quantize },
 	[NPU_OP_DEQUANTIZE] = { 1, 1, BYTE_TYPES | TYPE(I16), QUANTISED | SAME_SHAPE,
 				check_dequantize },
+	[NPU_OP_PIXELS] = { 1, 1, TYPE(U8), IMAGE, check_pixels },
 };
 
 /* Weights are the one operand with a scale for each channel; their own check looks at it. */

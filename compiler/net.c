@@ -17,6 +17,29 @@ void npu_value_set_feature(struct npu_value *value, const struct nvdla_config *c
 	value->bytes = (u64)value->surface_stride * DIV_ROUND_UP(c, (u32)config->atom);
 }
 
+void npu_value_set_pixels(struct npu_value *value, const struct nvdla_config *config, u32 h, u32 w,
+			  u32 c, u32 pixel_bytes)
+{
+	u32 line = w * max(pixel_bytes, c - pixel_bytes);
+
+	value->layout = NPU_PIXELS;
+	value->dtype = NPU_U8;
+	value->h = h;
+	value->w = w;
+	value->c = c;
+	value->pixel_bytes = pixel_bytes;
+	value->line_stride = DIV_ROUND_UP(line, (u32)config->atom) * config->atom;
+	value->surface_stride = value->line_stride * h;
+	value->bytes = (u64)value->surface_stride * npu_value_surfaces(config, value);
+}
+
+u32 npu_value_surfaces(const struct nvdla_config *config, const struct npu_value *value)
+{
+	if (value->layout == NPU_PIXELS)
+		return value->c > value->pixel_bytes ? 2 : 1;
+	return DIV_ROUND_UP(value->c, (u32)config->atom);
+}
+
 static u32 add_once(u32 *values, u32 count, u32 value)
 {
 	u32 i;

@@ -23,6 +23,7 @@ enum npu_region {
 enum npu_layout {
 	NPU_FEATURE, /* surfaces of atom channels: hardware.md, Layouts; INT8 */
 	NPU_LINEAR, /* NHWC as the model has it; CPU steps only */
+	NPU_PIXELS, /* lines of pixels, one plane after the other: CDMA's pixel input; UINT8 */
 };
 
 /**
@@ -34,7 +35,9 @@ enum npu_layout {
  * @dtype: as stored.  NPU_FEATURE is always INT8: of a UINT8 tensor it stores element - 128;
  *         NPU_LINEAR stores what the tensor has
  * @scale, @zero: real = scale * (stored - zero)
- * @line_stride, @surface_stride: bytes, NPU_FEATURE only
+ * @line_stride, @surface_stride: bytes, not of NPU_LINEAR.  NPU_PIXELS: lines of both planes are
+ *         equally far apart, @surface_stride is from one plane to the next
+ * @pixel_bytes: NPU_PIXELS: of a pixel in the first plane, the rest of @c in the second one
  * @bytes: its extent
  * @alias: another value whose memory this one is a part of (concat without copy); NPU_NONE
  * @alias_offset: bytes into @alias
@@ -50,6 +53,7 @@ struct npu_value {
 	s32 zero;
 	u32 line_stride;
 	u32 surface_stride;
+	u32 pixel_bytes;
 	u64 bytes;
 	u32 alias;
 	u64 alias_offset;
@@ -129,6 +133,20 @@ struct npu_pool {
 	s32 pad_value; /* average: what padding counts as */
 };
 
+/**
+ * struct npu_pixel_load - how CDMA reads an image: (byte - mean) * scale >> shift, to INT8
+ * @used: the layer reads pixels
+ * @format: number of the pixel format
+ * @mean: by channel
+ */
+struct npu_pixel_load {
+	bool used;
+	u32 format;
+	s32 mean[NPU_MAX_PIXEL_CHANNELS];
+	s32 scale;
+	u32 shift;
+};
+
 enum npu_layer_kind {
 	NPU_LAYER_CONV, /* CDMA..CACC, SDP, and PDP on the fly where the plan says so */
 	NPU_LAYER_SDP, /* SDP from memory */
@@ -158,6 +176,7 @@ enum npu_layer_kind {
  * @weight_bytes: of one block, unrounded: c*k*r*s
  * @weight_stride: bytes from one block's weights to the next
  * @pad_value: conv: what padding counts as (the input's zero point)
+ * @pixels: conv: what is read are pixels, with kernel columns folded into channels when packed
  * @sdp: the arithmetic behind conv, or of the SDP layer
  * @has_pool: conv: a pooling follows that may run on the fly; @pool says which, @unpooled is the
  *            value between the two where the plan keeps them apart
@@ -184,6 +203,7 @@ struct npu_layer {
 	u64 weight_bytes;
 	u64 weight_stride;
 	s32 pad_value;
+	struct npu_pixel_load pixels;
 	struct npu_sdp sdp;
 	bool has_pool;
 	u32 unpooled;
@@ -251,6 +271,13 @@ static inline bool npu_sdp_uses_ew(const struct npu_sdp *sdp)
 /* Strides and extent of a feature cube of that shape. */
 void npu_value_set_feature(struct npu_value *value, const struct nvdla_config *config, u32 h, u32 w,
 			   u32 c);
+
+/* Strides and extent of an image with @c bytes a pixel, @pixel_bytes of them in the first plane. */
+void npu_value_set_pixels(struct npu_value *value, const struct nvdla_config *config, u32 h, u32 w,
+			  u32 c, u32 pixel_bytes);
+
+/* Planes of pixels, surfaces of features: what lies one @surface_stride apart. */
+u32 npu_value_surfaces(const struct nvdla_config *config, const struct npu_value *value);
 
 /**
  * npu_optimise() - IR1 to IR2: fusion, lowering, quantised arithmetic, weight packing

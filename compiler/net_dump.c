@@ -128,6 +128,12 @@ static void print_layer(const struct npu_net *net, u32 index, FILE *out)
 			l->sdp.cvt_shift);
 }
 
+static const char *const layout_names[] = {
+	[NPU_FEATURE] = "feature",
+	[NPU_LINEAR] = "linear",
+	[NPU_PIXELS] = "pixels",
+};
+
 static void print_values(const struct npu_net *net, FILE *out)
 {
 	u32 i;
@@ -137,9 +143,8 @@ static void print_values(const struct npu_net *net, FILE *out)
 
 		fprintf(out, "  ");
 		print_value(net, i, out);
-		fprintf(out, " %s %s scale %g zero %d bytes %llu",
-			v->layout == NPU_FEATURE ? "feature" : "linear", npu_dtype_names[v->dtype],
-			v->scale, v->zero, (unsigned long long)v->bytes);
+		fprintf(out, " %s %s scale %g zero %d bytes %llu", layout_names[v->layout],
+			npu_dtype_names[v->dtype], v->scale, v->zero, (unsigned long long)v->bytes);
 		if (v->alias != NPU_NONE)
 			fprintf(out, " in %%%u+%llu", v->alias,
 				(unsigned long long)v->alias_offset);

@@ -57,6 +57,26 @@ static int check_feature(const struct checker *c, const struct npu_value *v)
 	return 0;
 }
 
+static int check_pixels(const struct checker *c, const struct npu_value *v)
+{
+	u32 atom = c->net->config->atom, line;
+
+	if (v->dtype != NPU_U8)
+		return fail(c, "pixels of %.80s are not uint8", v->name);
+	if (!v->h || !v->w || v->h > MAX_EXTENT || v->w > MAX_EXTENT || !v->pixel_bytes ||
+	    v->c < v->pixel_bytes || v->c > NPU_MAX_PIXEL_CHANNELS)
+		return fail(c, "pixels of %.80s are %u x %u of %u bytes", v->name, v->h, v->w,
+			    v->c);
+	line = v->w * max(v->pixel_bytes, v->c - v->pixel_bytes);
+	if (v->line_stride % atom || v->surface_stride % atom ||
+	    v->line_stride < DIV_ROUND_UP(line, atom) * atom ||
+	    v->surface_stride / v->h < v->line_stride)
+		return fail(c, "strides of %.80s do not hold its lines", v->name);
+	if (v->bytes < (u64)v->surface_stride * npu_value_surfaces(c->net->config, v))
+		return fail(c, "%.80s is smaller than its pixels", v->name);
+	return 0;
+}
+
 static int check_value(const struct checker *c, u32 index)
 {
 	const struct npu_net *net = c->net;
@@ -73,7 +93,9 @@ static int check_value(const struct checker *c, u32 index)
 		return fail(c, "%.80s stands for a tensor that does not exist", v->name);
 	if (v->layout == NPU_FEATURE && check_feature(c, v))
 		return -EINVAL;
-	if (v->layout != NPU_FEATURE &&
+	if (v->layout == NPU_PIXELS && check_pixels(c, v))
+		return -EINVAL;
+	if (v->layout != NPU_FEATURE && v->layout != NPU_PIXELS &&
 	    (v->layout != NPU_LINEAR || check_mul_overflow(elements, (u64)v->c, &elements) ||
 	     check_mul_overflow(elements, (u64)npu_dtype_bytes[v->dtype], &elements) ||
 	     elements > v->bytes))
@@ -265,17 +287,41 @@ static int check_weights(const struct checker *c)
 	return 0;
 }
 
+/* What a convolution from pixels reads; NULL: it is no such image. */
+static const struct npu_value *pixel_input(const struct checker *c)
+{
+	const struct npu_layer *l = c->layer;
+	const struct npu_pixel_load *load = &l->pixels;
+	const struct nvdla_pixel_format *format = nvdla_pixel_format_find(load->format);
+	const struct npu_value *in;
+	u32 i;
+
+	if (l->input >= c->net->value_count || c->net->value[l->input].layout != NPU_PIXELS ||
+	    !format)
+		return NULL;
+	in = &c->net->value[l->input];
+	for (i = 0; i < NPU_MAX_PIXEL_CHANNELS; i++)
+		if (!fits_s16(load->mean[i]))
+			return NULL;
+	if (!fits_s16(load->scale) || load->shift > 63 || in->pixel_bytes != format->bytes ||
+	    in->c != (u32)format->bytes + format->uv_bytes || l->c != in->c || l->blocks != 1 ||
+	    l->repeat_surface || l->window.dilation_x != 1)
+		return NULL;
+	return in;
+}
+
 static int check_conv(const struct checker *c)
 {
 	const struct npu_layer *l = c->layer;
 	const struct npu_window *w = &l->window;
-	const struct npu_value *in = feature(c, l->input), *out = feature(c, l->output), *conv;
+	const struct npu_value *in = l->pixels.used ? pixel_input(c) : feature(c, l->input);
+	const struct npu_value *out = feature(c, l->output), *conv;
 	u32 atom = c->net->config->atom;
 	u64 channels, kernels;
 
 	conv = l->has_pool ? feature(c, l->unpooled) : out;
 	if (!in || !out || !conv)
-		return fail(c, "a convolution needs features");
+		return fail(c, "a convolution needs features, or an image and its format");
 	if (!l->c || !l->k || !l->blocks || l->c > MAX_EXTENT || l->k > MAX_EXTENT ||
 	    l->blocks > MAX_EXTENT)
 		return fail(c, "%u blocks of %u channels and %u kernels", l->blocks, l->c, l->k);
@@ -371,7 +417,7 @@ static int check_layer(struct checker *c)
 	for (i = 0; graph && i < l->group_count; i++)
 		if (l->group[i] >= graph->op_count)
 			return fail(c, "stands for an operator that does not exist");
-	if (l->kind != NPU_LAYER_CONV && (l->has_pool || l->repeat_surface))
+	if (l->kind != NPU_LAYER_CONV && (l->has_pool || l->repeat_surface || l->pixels.used))
 		return fail(c, "has what only a convolution has");
 	if (l->kind != NPU_LAYER_CPU && l->patch_count)
 		return fail(c, "patches channels, but is no step of the CPU");

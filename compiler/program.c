@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* From a file to a planned program, and from one plan to the next. */
+#include "pixels.h"
 #include "program.h"
 #include "output_file.h"
 
@@ -110,6 +111,20 @@ static const struct npu_framework *framework_of(const void *data, size_t bytes)
 	return NULL;
 }
 
+static int import_as(const struct npu_framework *framework, const void *data, size_t bytes,
+		     const char *name, const struct npu_import_options *options,
+		     struct npu_graph **graph, struct npu_diag *diag)
+{
+	int error = framework->import(data, bytes, name, options, graph, diag);
+
+	if (error || !options || !options->pixels)
+		return error;
+	error = npu_graph_take_pixels(*graph, options->pixels, diag);
+	if (error)
+		npu_graph_free(*graph);
+	return error;
+}
+
 int npu_import(const void *data, size_t bytes, const char *name,
 	       const struct npu_import_options *options, struct npu_graph **graph,
 	       struct npu_diag *diag)
@@ -117,7 +132,7 @@ int npu_import(const void *data, size_t bytes, const char *name,
 	const struct npu_framework *framework = framework_of(data, bytes);
 
 	if (framework)
-		return framework->import(data, bytes, name, options, graph, diag);
+		return import_as(framework, data, bytes, name, options, graph, diag);
 	return npu_diag_set(diag, -EINVAL,
 			    "%s: neither a TensorFlow Lite, ONNX or Caffe model nor a compiled "
 			    "file nor a layer list",
@@ -157,7 +172,14 @@ static int make_net(const void *data, size_t bytes, const char *name,
 		    const struct npu_import_options *options, const struct nvdla_config *config,
 		    struct npu_net **net, struct npu_budget *budget, struct npu_diag *diag)
 {
-	if (npu_file_is_compiled(data, bytes))
+	bool compiled = npu_file_is_compiled(data, bytes);
+
+	if (options && options->pixels && (compiled || is_layer_list(data, bytes)))
+		return npu_diag_set(diag, -EINVAL,
+				    "%s: only a model's input can become an image, not that of a "
+				    "compiled file or a layer list",
+				    name);
+	if (compiled)
 		return npu_file_decode(data, bytes, name, config, net, budget, diag);
 	if (!config)
 		return npu_diag_set(diag, -EINVAL,

@@ -248,6 +248,9 @@ static void code_op(struct codec *c, struct npu_op *op)
 	code_bytes(c, op->step, sizeof(op->step));
 	code_bool(c, &op->align_corners);
 	code_bool(c, &op->half_pixel_centers);
+	CODE_NUMBER(c, op->pixels);
+	code_bytes(c, op->pixel_mean, sizeof(op->pixel_mean));
+	code_bytes(c, op->pixel_scale, sizeof(op->pixel_scale));
 }
 
 static void code_graph(struct codec *c, struct npu_graph *g)
@@ -277,6 +280,7 @@ static void code_value(struct codec *c, struct npu_value *v)
 	code_s32(c, &v->zero);
 	code_u32(c, &v->line_stride);
 	code_u32(c, &v->surface_stride);
+	code_u32(c, &v->pixel_bytes);
 	code_u64(c, &v->bytes);
 	code_u32(c, &v->alias);
 	code_u64(c, &v->alias_offset);
@@ -326,6 +330,11 @@ static void code_layer(struct codec *c, struct npu_layer *l)
 	code_u64(c, &l->weight_bytes);
 	code_u64(c, &l->weight_stride);
 	code_s32(c, &l->pad_value);
+	code_bool(c, &l->pixels.used);
+	code_u32(c, &l->pixels.format);
+	code_bytes(c, l->pixels.mean, sizeof(l->pixels.mean));
+	code_s32(c, &l->pixels.scale);
+	code_u32(c, &l->pixels.shift);
 	code_stage(c, &l->sdp.bs);
 	code_stage(c, &l->sdp.bn);
 	code_ew(c, &l->sdp.ew);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "internal.h"
+#include "pixels.h"
 
 static const char *const type_names[] = { "int8",  "uint8",   "int16",	 "int32",
 					  "int64", "float16", "float32", "bool" };
@@ -321,6 +322,7 @@ struct source {
 	size_t bytes;
 	const struct npu_operator *op; /* or NULL */
 	struct npu_import_options import;
+	struct npu_pixel_input pixels; /* what @import may refer to */
 };
 
 static int compile_operator(struct npu_model *model, const struct source *source,
@@ -380,16 +382,40 @@ static char *base_name(const char *path)
 	return strndup(base, dot && dot != base ? (size_t)(dot - base) : strlen(base));
 }
 
+static int set_pixels(struct source *source, const struct npu_model_options *options)
+{
+	struct npu_pixel_input *pixels = &source->pixels;
+	u32 i;
+
+	if (!options->pixels)
+		return 0;
+	if (source->op)
+		return npu_fail(-EINVAL, "a model of one operator takes no image");
+	pixels->order = npu_pixel_order_find(options->pixels);
+	if (pixels->order == NPU_PIXELS_ORDER_COUNT)
+		return npu_fail(-EINVAL, "\"%.40s\" is no order of pixels", options->pixels);
+	for (i = 0; i < NPU_MAX_PIXEL_CHANNELS; i++)
+		pixels->given = pixels->given || options->pixel_scale[i];
+	memcpy(pixels->mean, options->pixel_mean, sizeof(pixels->mean));
+	memcpy(pixels->scale, options->pixel_scale, sizeof(pixels->scale));
+	source->import.pixels = pixels;
+	return 0;
+}
+
 static int set_options(struct npu_model *model, struct source *source,
 		       const struct npu_model_options *options)
 {
 	struct npu_model_options own = { 0 };
 	const char *dir;
+	int err;
 
 	if (options && options->size)
 		memcpy(&own, options, min(options->size, sizeof(own)));
 	model->max_banks = own.max_banks;
 	source->import.input_shapes = own.input_shapes;
+	err = set_pixels(source, &own);
+	if (err)
+		return err;
 	dir = own.record_dir ? own.record_dir : getenv("NPU_RECORD");
 	if (!dir || !*dir)
 		return 0;
@@ -538,6 +564,17 @@ unsigned npu_model_output_count(const struct npu_model *model)
 	return model->program->net->output_count;
 }
 
+/* The order of the bytes that an input takes; NULL: it is no image. */
+static const char *pixels_of(const struct npu_graph *graph, u32 tensor)
+{
+	u32 i;
+
+	for (i = 0; i < graph->op_count; i++)
+		if (graph->op[i].kind == NPU_OP_PIXELS && graph->op[i].input[0] == tensor)
+			return npu_pixel_formats[graph->op[i].pixels].name;
+	return NULL;
+}
+
 static int tensor_info(const struct npu_model *model, const u32 *list, u32 count, unsigned index,
 		       const char *what, struct npu_tensor_info *info)
 {
@@ -557,6 +594,7 @@ static int tensor_info(const struct npu_model *model, const u32 *list, u32 count
 		own.scale = tensor->quant.scale[0];
 		own.zero_point = tensor->quant.zero ? tensor->quant.zero[0] : 0;
 	}
+	own.pixels = pixels_of(model->program->net->graph, list[index]);
 	return npu_copy_out(info, &own, sizeof(own));
 }
 

@@ -216,12 +216,21 @@ NPU_API int npu_set_thread_priority(enum npu_priority priority);
  *	environment variable NPU_RECORD names, else none.  Simulated NPUs only
  * @input_shapes: "[NAME:]1x3x48x192", several separated by commas: shapes of inputs that the model's
  *	file leaves open; NULL: none
+ * @pixels: the model's first input takes images of such bytes: "r8"; "rgba", "bgra", "argb", "abgr":
+ *	four bytes a pixel in that order in memory, of which models of three channels leave out a;
+ *	"nv24", "nv42": a plane of Y and one of U, V or V, U pairs, as many as pixels.  Red or Y is the
+ *	model's first channel.  NULL: it takes what the model says.  Not of compiled files
+ * @pixel_mean, @pixel_scale: what a byte of the model's channel stands for: (byte - mean) * scale.
+ *	All scales 0: UINT8 inputs take the byte, INT8 the byte less 128, float32 the byte / 255
  */
 struct npu_model_options {
 	size_t size;
 	uint32_t max_banks;
 	const char *record_dir;
 	const char *input_shapes;
+	const char *pixels;
+	float pixel_mean[4];
+	float pixel_scale[4];
 };
 
 /**
@@ -293,6 +302,8 @@ enum npu_type {
  * @rank, @shape: dimensions, the last one is contiguous; images are NHWC
  * @bytes: of all elements
  * @scale, @zero_point: real = scale * (stored - zero_point); @scale is 0 where it is not quantised
+ * @pixels: an input that takes images: the order of their bytes, as in struct npu_model_options, the
+ *	shape is [1, height, width, bytes], of two planes [1, 3 * height, width, 1]; else NULL
  */
 struct npu_tensor_info {
 	size_t size;
@@ -303,6 +314,7 @@ struct npu_tensor_info {
 	uint64_t bytes;
 	float scale;
 	int32_t zero_point;
+	const char *pixels;
 };
 
 /* "int8", "float32", ...; "?" for an unknown type. */

@@ -58,6 +58,36 @@ static struct part band_part(const struct npu_lane *lane, u32 index, u32 band)
 	};
 }
 
+/* Lines of one plane of an image between memory and a tensor without gaps. */
+static void copy_plane(u8 *memory, u8 *linear, const struct part *part, u32 line, bool write)
+{
+	u32 y;
+
+	for (y = 0; y < part->cube.h; y++) {
+		if (write)
+			memcpy(memory, linear, line);
+		else
+			memcpy(linear, memory, line);
+		memory += part->cube.line_stride;
+		linear += line;
+	}
+}
+
+/* Planes of pixels: in the tensor all lines of the first one come before those of the second. */
+static void copy_pixels(const struct npu_value *value, const struct part *part, u8 *linear,
+			bool write)
+{
+	u32 line = value->w * value->pixel_bytes;
+	u32 second = value->w * (value->c - value->pixel_bytes);
+	size_t first_row = part->at / (line + second);
+
+	copy_plane(part->memory, linear + first_row * line, part, line, write);
+	if (second)
+		copy_plane(part->memory + part->cube.surface_stride,
+			   linear + (size_t)value->h * line + first_row * second, part, second,
+			   write);
+}
+
 static bool is_byte(enum npu_dtype dtype)
 {
 	return dtype == NPU_I8 || dtype == NPU_U8;
@@ -79,7 +109,9 @@ void npu_value_read(const struct npu_lane *lane, u32 index, enum npu_dtype dtype
 		struct part part = band_part(lane, index, i);
 		u8 *to = (u8 *)linear + part.at;
 
-		if (value->layout == NPU_FEATURE)
+		if (value->layout == NPU_PIXELS)
+			copy_pixels(value, &part, linear, false);
+		else if (value->layout == NPU_FEATURE)
 			npu_layout_from_feature(to, part.memory, &part.cube, flip);
 		else
 			npu_layout_copy(to, part.memory, part.bytes, flip);
@@ -97,7 +129,9 @@ void npu_value_write(const struct npu_lane *lane, u32 index, enum npu_dtype dtyp
 		struct part part = band_part(lane, index, i);
 		const u8 *from = (const u8 *)linear + part.at;
 
-		if (value->layout == NPU_FEATURE)
+		if (value->layout == NPU_PIXELS)
+			copy_pixels(value, &part, (u8 *)(uintptr_t)linear, true);
+		else if (value->layout == NPU_FEATURE)
 			npu_layout_to_feature(part.memory, from, &part.cube, flip);
 		else
 			npu_layout_copy(part.memory, from, part.bytes, flip);

@@ -46,6 +46,9 @@ static const char help[] =
 	"  --stats          print what a run took\n"
 	"  --json           print as JSON\n"
 	"  --values         all elements of each output too, in JSON\n"
+	"  --pixels ORDER   the first input takes images in bytes: r8, rgba, bgra, argb, abgr, "
+	"nv24,\n"
+	"                   nv42; the NPU reads and converts them, with --mean and --scale\n"
 	"  --input-shape [NAME:]DxD..  shape of an input that the model leaves open; several\n"
 	"                   separated by commas\n"
 	"  --record DIR     store each run as a script with memory images that npusim replays\n"
@@ -71,6 +74,7 @@ struct options {
 	const char *labels;
 	const char *record;
 	const char *input_shapes;
+	const char *pixels;
 	uint32_t top;
 	uint32_t repeat;
 	struct tool_input_options read;
@@ -633,7 +637,15 @@ static int open_model(struct run *run)
 		.size = sizeof(model_options),
 		.record_dir = run->options->record,
 		.input_shapes = run->options->input_shapes,
+		.pixels = run->options->pixels,
 	};
+	const struct tool_normal *normal = &run->options->read.normal;
+	unsigned i;
+
+	for (i = 0; i < 4 && normal->count; i++) {
+		model_options.pixel_mean[i] = (float)normal->mean[i];
+		model_options.pixel_scale[i] = (float)normal->scale[i];
+	}
 
 	if (npu_open(run->options->device, &run->device))
 		return failed();
@@ -698,6 +710,7 @@ enum {
 	OPT_JSON,
 	OPT_RECORD,
 	OPT_INPUT_SHAPE,
+	OPT_PIXELS,
 	OPT_HELP,
 	OPT_VERSION
 };
@@ -721,6 +734,7 @@ static const struct option known[] = {
 	{ "json", no_argument, NULL, OPT_JSON },
 	{ "record", required_argument, NULL, OPT_RECORD },
 	{ "input-shape", required_argument, NULL, OPT_INPUT_SHAPE },
+	{ "pixels", required_argument, NULL, OPT_PIXELS },
 	{ "help", no_argument, NULL, OPT_HELP },
 	{ "version", no_argument, NULL, OPT_VERSION },
 	{ NULL, 0, NULL, 0 },
@@ -794,6 +808,9 @@ static int set_option(struct options *options, int c, const char *value)
 		return TOOL_OK;
 	case OPT_RECORD:
 		options->record = value;
+		return TOOL_OK;
+	case OPT_PIXELS:
+		options->pixels = value;
 		return TOOL_OK;
 	case OPT_INPUT_SHAPE:
 		options->input_shapes = value;

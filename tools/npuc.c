@@ -13,6 +13,7 @@
 #include "common/calibrate.h"
 #include "common/tool.h"
 #include "npu_compiler.h"
+#include "pixels.h"
 #include "output_file.h"
 #include "report/columns.h"
 #include "report/report.h"
@@ -31,6 +32,10 @@ static const char help[] =
 	"      --cbuf-banks N        plan for N banks of the convolution buffer (default: all)\n"
 	"      --sram BYTES          on-chip memory behind the second memory interface: kept in\n"
 	"                            the budget, tensors stay in DRAM\n"
+	"      --pixels ORDER        the first input takes images in bytes: r8, rgba, bgra, argb, "
+	"abgr,\n"
+	"                            nv24, nv42; the NPU reads and converts them (--mean, "
+	"--scale)\n"
 	"      --input-shape [NAME:]DxD..  shape of an input that the file leaves open; several\n"
 	"                            separated by commas\n"
 	"      --weights FILE        trained weights of a Caffe network (default: its "
@@ -88,6 +93,8 @@ struct options {
 	const char *sweep;
 	const char *why;
 	struct npu_import_options import;
+	const char *pixels_name;
+	struct npu_pixel_input pixels; /* what @import may refer to */
 	struct tool_calibration calibration;
 	char *noise_table; /* what --noise and --report show of a calibration */
 	bool dump[DUMP_COUNT];
@@ -100,6 +107,7 @@ enum {
 	OPT_BANKS,
 	OPT_SRAM,
 	OPT_INPUT_SHAPE,
+	OPT_PIXELS,
 	OPT_WEIGHTS,
 	OPT_RANDOM_WEIGHTS,
 	OPT_PLAN_ONLY,
@@ -130,6 +138,7 @@ static const struct option long_options[] = {
 	{ "cbuf-banks", required_argument, NULL, OPT_BANKS },
 	{ "sram", required_argument, NULL, OPT_SRAM },
 	{ "input-shape", required_argument, NULL, OPT_INPUT_SHAPE },
+	{ "pixels", required_argument, NULL, OPT_PIXELS },
 	{ "weights", required_argument, NULL, OPT_WEIGHTS },
 	{ "random-weights", no_argument, NULL, OPT_RANDOM_WEIGHTS },
 	{ "plan-only", no_argument, NULL, OPT_PLAN_ONLY },
@@ -181,6 +190,8 @@ static const char **plain_option(struct options *o, int option)
 		return &o->sram_text;
 	case OPT_INPUT_SHAPE:
 		return &o->import.input_shapes;
+	case OPT_PIXELS:
+		return &o->pixels_name;
 	case OPT_WEIGHTS:
 		return &o->import.weights;
 	case OPT_REPORT:
@@ -226,6 +237,24 @@ static bool *flag_option(struct options *o, int option)
 	default:
 		return NULL;
 	}
+}
+
+/* An input that takes images; -1: go on. */
+static int set_pixels(struct options *o)
+{
+	const struct tool_normal *normal = &o->calibration.input.normal;
+	u32 i;
+
+	o->pixels.order = npu_pixel_order_find(o->pixels_name);
+	if (o->pixels.order == NPU_PIXELS_ORDER_COUNT)
+		return tool_usage(NAME, "--pixels: '%s' is no order of pixels", o->pixels_name);
+	o->pixels.given = normal->count != 0;
+	for (i = 0; i < NPU_MAX_PIXEL_CHANNELS; i++) {
+		o->pixels.mean[i] = (float)normal->mean[i];
+		o->pixels.scale[i] = (float)normal->scale[i];
+	}
+	o->import.pixels = &o->pixels;
+	return -1;
 }
 
 /* -1: go on; else the exit status. */
@@ -277,7 +306,7 @@ static int parse(int argc, char **argv, struct options *o)
 		return tool_usage(NAME, "--method, --equalise, --save-calibration and --noise need "
 					"--calibrate or --random-calibration");
 	o->model = argv[optind];
-	return -1;
+	return o->pixels_name ? set_pixels(o) : -1;
 }
 
 static void list_configs(void)

@@ -68,6 +68,56 @@ static u64 weight_offset(const struct npu_emit *e)
 	       (u64)t->k * l->c * l->window.r * l->window.s;
 }
 
+/* Pixels: their format, and what CDMA makes of their bytes. */
+static void emit_pixel_format(struct npu_emit *e)
+{
+	const struct npu_pixel_load *load = &e->layer->pixels;
+
+	npu_stream_reg(e->stream, NVDLA_CDMA_D_DATAIN_FORMAT,
+		       NVDLA_SET(CDMA, D_DATAIN_FORMAT, DATAIN_FORMAT, load->used) |
+			       NVDLA_SET(CDMA, D_DATAIN_FORMAT, PIXEL_FORMAT, load->format));
+}
+
+static void emit_conversion(struct npu_emit *e)
+{
+	const struct npu_pixel_load *load = &e->layer->pixels;
+	struct npu_stream *s = e->stream;
+
+	if (!load->used) {
+		npu_stream_reg(s, NVDLA_CDMA_D_CVT_SCALE, 1);
+		return;
+	}
+	npu_stream_reg(s, NVDLA_CDMA_D_MEAN_FORMAT, 1);
+	npu_stream_reg(s, NVDLA_CDMA_D_MEAN_GLOBAL_0,
+		       NVDLA_SET(CDMA, D_MEAN_GLOBAL_0, MEAN_RY, load->mean[0]) |
+			       NVDLA_SET(CDMA, D_MEAN_GLOBAL_0, MEAN_GU, load->mean[1]));
+	npu_stream_reg(s, NVDLA_CDMA_D_MEAN_GLOBAL_1,
+		       NVDLA_SET(CDMA, D_MEAN_GLOBAL_1, MEAN_BV, load->mean[2]) |
+			       NVDLA_SET(CDMA, D_MEAN_GLOBAL_1, MEAN_AX, load->mean[3]));
+	npu_stream_reg(s, NVDLA_CDMA_D_CVT_CFG,
+		       NVDLA_SET(CDMA, D_CVT_CFG, CVT_EN, 1) |
+			       NVDLA_SET(CDMA, D_CVT_CFG, CVT_TRUNCATE, load->shift));
+	npu_stream_reg(s, NVDLA_CDMA_D_CVT_SCALE,
+		       NVDLA_SET(CDMA, D_CVT_SCALE, CVT_SCALE, load->scale));
+}
+
+/* Where the input's lines start: of pixels both planes. */
+static void emit_input(struct npu_emit *e, const struct geometry *g)
+{
+	const struct npu_layer *l = e->layer;
+	const struct npu_value *in = &e->net->value[l->input];
+	const struct npu_task *t = e->task;
+
+	if (!l->pixels.used) {
+		npu_emit_feature(e, NVDLA_CDMA_D_DAIN_ADDR_LOW_0, l->input, g->y, t->in_x,
+				 t->block * l->block_stride_c);
+		return;
+	}
+	npu_emit_feature(e, NVDLA_CDMA_D_DAIN_ADDR_LOW_0, l->input, g->y, 0, 0);
+	if (in->c > in->pixel_bytes)
+		npu_emit_feature(e, NVDLA_CDMA_D_DAIN_ADDR_LOW_1, l->input, g->y, 0, 1);
+}
+
 static void emit_cdma(struct npu_emit *e, const struct geometry *g)
 {
 	const struct npu_layer *l = e->layer;
@@ -78,11 +128,14 @@ static void emit_cdma(struct npu_emit *e, const struct geometry *g)
 		   NVDLA_SET(CDMA, D_DATAIN_SIZE_0, DATAIN_HEIGHT, g->fetched - 1);
 
 	npu_stream_reg(s, NVDLA_CDMA_D_MISC_CFG, g->misc);
+	emit_pixel_format(e);
 	npu_stream_reg(s, NVDLA_CDMA_D_DATAIN_SIZE_0, size);
 	npu_stream_reg(s, NVDLA_CDMA_D_DATAIN_SIZE_1, l->c - 1);
 	npu_stream_reg(s, NVDLA_CDMA_D_DATAIN_SIZE_EXT_0, size);
 	npu_stream_reg(s, NVDLA_CDMA_D_DAIN_RAM_TYPE, 1);
 	npu_stream_reg(s, NVDLA_CDMA_D_LINE_STRIDE, in->line_stride * t->row_step);
+	if (in->layout == NPU_PIXELS && in->c > in->pixel_bytes)
+		npu_stream_reg(s, NVDLA_CDMA_D_LINE_UV_STRIDE, in->line_stride * t->row_step);
 	npu_stream_reg(s, NVDLA_CDMA_D_SURF_STRIDE,
 		       l->repeat_surface ? 0 : npu_emit_surface_stride(e, l->input, g->y));
 	npu_stream_reg(s, NVDLA_CDMA_D_ENTRY_PER_SLICE, t->eps - 1);
@@ -90,7 +143,7 @@ static void emit_cdma(struct npu_emit *e, const struct geometry *g)
 	npu_stream_reg(s, NVDLA_CDMA_D_WEIGHT_SIZE_1, t->kernels - 1);
 	npu_stream_reg(s, NVDLA_CDMA_D_WEIGHT_RAM_TYPE, 1);
 	npu_stream_reg(s, NVDLA_CDMA_D_WEIGHT_BYTES, g->weight_bytes);
-	npu_stream_reg(s, NVDLA_CDMA_D_CVT_SCALE, 1);
+	emit_conversion(e);
 	npu_stream_reg(s, NVDLA_CDMA_D_CONV_STRIDE,
 		       NVDLA_SET(CDMA, D_CONV_STRIDE, CONV_X_STRIDE, l->window.stride_x - 1) |
 			       NVDLA_SET(CDMA, D_CONV_STRIDE, CONV_Y_STRIDE, g->stride_y - 1));
@@ -104,8 +157,7 @@ static void emit_cdma(struct npu_emit *e, const struct geometry *g)
 	npu_stream_reg(s, NVDLA_CDMA_D_BANK,
 		       NVDLA_SET(CDMA, D_BANK, DATA_BANK, t->data_banks - 1) |
 			       NVDLA_SET(CDMA, D_BANK, WEIGHT_BANK, t->weight_banks - 1));
-	npu_emit_feature(e, NVDLA_CDMA_D_DAIN_ADDR_LOW_0, l->input, g->y, t->in_x,
-			 t->block * l->block_stride_c);
+	emit_input(e, g);
 	npu_emit_weights(e, NVDLA_CDMA_D_WEIGHT_ADDR_LOW, weight_offset(e));
 }
 
@@ -114,19 +166,24 @@ static void emit_csc(struct npu_emit *e, const struct geometry *g)
 	const struct npu_layer *l = e->layer;
 	const struct npu_task *t = e->task;
 	struct npu_stream *s = e->stream;
+	/* Of pixels, the kernel's columns are channels here. */
+	u32 columns = l->pixels.used ? 1 : l->window.s;
+	u32 channels = l->pixels.used ? l->c * l->window.s : l->c;
 
 	npu_stream_reg(s, NVDLA_CSC_D_MISC_CFG, g->misc);
+	npu_stream_reg(s, NVDLA_CSC_D_DATAIN_FORMAT,
+		       NVDLA_SET(CSC, D_DATAIN_FORMAT, DATAIN_FORMAT, l->pixels.used));
 	npu_stream_reg(s, NVDLA_CSC_D_DATAIN_SIZE_EXT_0,
 		       NVDLA_SET(CSC, D_DATAIN_SIZE_EXT_0, DATAIN_WIDTH_EXT, g->w - 1) |
 			       NVDLA_SET(CSC, D_DATAIN_SIZE_EXT_0, DATAIN_HEIGHT_EXT, g->rows - 1));
 	npu_stream_reg(s, NVDLA_CSC_D_DATAIN_SIZE_EXT_1, l->c - 1);
 	npu_stream_reg(s, NVDLA_CSC_D_ENTRY_PER_SLICE, t->eps - 1);
 	npu_stream_reg(s, NVDLA_CSC_D_WEIGHT_SIZE_EXT_0,
-		       NVDLA_SET(CSC, D_WEIGHT_SIZE_EXT_0, WEIGHT_WIDTH_EXT, l->window.s - 1) |
+		       NVDLA_SET(CSC, D_WEIGHT_SIZE_EXT_0, WEIGHT_WIDTH_EXT, columns - 1) |
 			       NVDLA_SET(CSC, D_WEIGHT_SIZE_EXT_0, WEIGHT_HEIGHT_EXT,
 					 l->window.r - 1));
 	npu_stream_reg(s, NVDLA_CSC_D_WEIGHT_SIZE_EXT_1,
-		       NVDLA_SET(CSC, D_WEIGHT_SIZE_EXT_1, WEIGHT_CHANNEL_EXT, l->c - 1) |
+		       NVDLA_SET(CSC, D_WEIGHT_SIZE_EXT_1, WEIGHT_CHANNEL_EXT, channels - 1) |
 			       NVDLA_SET(CSC, D_WEIGHT_SIZE_EXT_1, WEIGHT_KERNEL, t->kernels - 1));
 	npu_stream_reg(s, NVDLA_CSC_D_WEIGHT_BYTES, g->weight_bytes);
 	npu_stream_reg(s, NVDLA_CSC_D_DATAOUT_SIZE_0,

@@ -18,8 +18,9 @@ int npu_pass_analyse(struct npu_opt *opt)
 	for (i = 0; i < graph->op_count; i++) {
 		const struct npu_op *op = &graph->op[i];
 
-		opt->op[i] =
-			(struct npu_opt_op){ .pad = NPU_NONE, .add = NPU_NONE, .pool = NPU_NONE };
+		opt->op[i] = (struct npu_opt_op){
+			.pad = NPU_NONE, .add = NPU_NONE, .pool = NPU_NONE, .pixels = NPU_NONE
+		};
 		for (j = 0; j < op->output_count; j++)
 			opt->tensor[op->output[j]].producer = i;
 		for (j = 0; j < op->input_count; j++) {

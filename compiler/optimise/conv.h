@@ -20,6 +20,8 @@
  * @output: value written; not with @pool or where a sum may be fused
  * @is_part: other layers complete the operator
  * @window: with folded padding; bottom and right are worked out from @h and @w
+ * @pixels: how CDMA reads an image; not used: @input is a feature
+ * @pixels_op, @pixel_channels: with it: the operator that this does, bytes of a pixel
  * @kernels: its weights
  * @h, @w: of its output
  * @multiplier: kernel of ones: what sums are multiplied with to come to output units
@@ -32,6 +34,8 @@ struct npu_conv {
 	u32 input, output;
 	bool is_part;
 	struct npu_window window;
+	struct npu_pixel_load pixels;
+	u32 pixels_op, pixel_channels;
 	struct npu_kernels kernels;
 	u32 h, w;
 	double multiplier;

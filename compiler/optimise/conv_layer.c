@@ -109,6 +109,11 @@ static void set_blocks(const struct nvdla_config *config, struct npu_conv *conv)
 	conv->c = kernels->channels * groups;
 	conv->k = kernels->k;
 	conv->blocks = 1;
+	/* All bytes of a pixel are channels, those without weights too. */
+	if (conv->pixels.used) {
+		conv->c = conv->pixel_channels;
+		return;
+	}
 	while (n < groups && (n * kernels->channels % config->atom || n * per_k % config->atom))
 		n++;
 	/* Whole surfaces of the input and the output, or else everything in one block. */
@@ -230,6 +235,7 @@ static int pack(struct npu_opt *opt, const struct npu_conv *conv, struct npu_lay
 		.c = conv->c,
 		.block_channels = conv->block_channels,
 		.repeat = conv->repeat,
+		.pixels = conv->pixels.used,
 	};
 	/* CDMA asks for so much at a time: a block that starts there needs no spare entry. */
 	u32 align = max(64u, NVDLA_CBUF_REQUEST_ATOMS * (u32)opt->config->atom);
@@ -374,10 +380,14 @@ static int fill_layer(struct npu_opt *opt, const struct npu_conv *conv,
 	layer->block_stride_c = conv->block_channels;
 	layer->repeat_surface = conv->repeat != 0;
 	layer->pad_value = npu_stored_zero(conv->in);
+	layer->pixels = conv->pixels;
 	layer->sdp = arithmetic->sdp;
 	if (conv->is_part)
 		return 0;
-	error = npu_opt_set_group(opt, layer, (const u32[]){ conv->pad, conv->op, add, pool }, 4);
+	error = npu_opt_set_group(opt, layer,
+				  (const u32[]){ conv->pixels.used ? conv->pixels_op : NPU_NONE,
+						 conv->pad, conv->op, add, pool },
+				  5);
 	if (pool != NPU_NONE)
 		set_pool(opt, layer, pool);
 	return error;
@@ -394,6 +404,7 @@ static bool fits_buffer(const struct npu_opt *opt, const struct npu_conv *conv,
 		.c = conv->c,
 		.k = conv->k,
 		.blocks = conv->blocks,
+		.pixels = conv->pixels,
 		.sdp = *sdp,
 	};
 
@@ -410,8 +421,8 @@ int npu_conv_layer(struct npu_opt *opt, struct npu_conv *conv)
 
 	set_window(opt, conv);
 	error = find_bad(opt, conv);
-	/* The CPU's patches know whole convolutions alone. */
-	if (!error && conv->bad_count && conv->is_part)
+	/* The CPU's patches know whole convolutions of features alone. */
+	if (!error && conv->bad_count && (conv->is_part || conv->pixels.used))
 		error = -ERANGE;
 	if (error)
 		return error;

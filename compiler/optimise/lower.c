@@ -35,17 +35,51 @@ static int fall_back(struct npu_opt *opt, u32 op, const char *reason)
 	return error ? error : npu_lower_cpu(opt, op);
 }
 
-static int lower(struct npu_opt *opt, u32 op)
+#define PIXELS_TOO_LARGE "the lines of one output do not fit the buffer as pixels"
+#define PIXELS_OUT_OF_RANGE \
+	"operands of the convolution do not fit SDP, or its weights are more than 8 bits"
+
+/* The image has to be converted after all, and the convolution reads features. */
+static int convert_image(struct npu_opt *opt, u32 conv, const char *reason)
+{
+	u32 op = opt->op[conv].pixels;
+	u32 tensor = opt->graph->op[op].input[0];
+	struct npu_value *value = &opt->net->value[npu_opt_value(opt, tensor)];
+	const struct npu_tensor *bytes = &opt->graph->tensor[tensor];
+
+	value->layout = NPU_LINEAR;
+	value->line_stride = value->surface_stride = value->pixel_bytes = 0;
+	value->bytes = bytes->bytes;
+	opt->op[conv].pixels = NPU_NONE;
+	opt->op[op].done = false;
+	opt->op[op].cpu_reason = reason;
+	return npu_lower_cpu(opt, op);
+}
+
+/* By its row of the table; what was done of it before it turned out to be impossible is undone. */
+static int try_lower(struct npu_opt *opt, u32 op)
 {
 	u32 layers = opt->net->layer_count;
+	int error = npu_op_support[opt->graph->op[op].kind].lower(opt, op);
+
+	if (error == -ERANGE || error == -E2BIG)
+		opt->net->layer_count = layers;
+	return error;
+}
+
+static int lower(struct npu_opt *opt, u32 op)
+{
 	int error;
 
 	if (opt->op[op].cpu_reason)
 		return npu_lower_cpu(opt, op);
-	error = npu_op_support[opt->graph->op[op].kind].lower(opt, op);
-	/* What was done of it before it turned out to be impossible is done again by the CPU. */
-	if (error == -ERANGE || error == -E2BIG)
-		opt->net->layer_count = layers;
+	error = try_lower(opt, op);
+	if ((error == -ERANGE || error == -E2BIG) && opt->op[op].pixels != NPU_NONE) {
+		error = convert_image(opt, op,
+				      error == -E2BIG ? PIXELS_TOO_LARGE : PIXELS_OUT_OF_RANGE);
+		if (!error)
+			error = try_lower(opt, op);
+	}
 	if (error == -ERANGE)
 		return fall_back(opt, op, "scales are too far apart for SDP");
 	if (error == -E2BIG)

@@ -2,6 +2,8 @@
 /* Convolutions and fully connected layers. */
 #include "conv.h"
 
+#include "pixels.h"
+
 static void set_geometry(struct npu_opt *opt, struct npu_conv *conv)
 {
 	const struct npu_value *value = &opt->net->value[conv->input];
@@ -37,6 +39,17 @@ static void set_geometry(struct npu_opt *opt, struct npu_conv *conv)
 	conv->window.s = conv->kernels.s;
 }
 
+/* Reads the image itself; scales and zero points are those of what CDMA makes of it. */
+static void read_pixels(struct npu_opt *opt, struct npu_conv *conv, u32 op)
+{
+	const struct npu_op *pixels = &opt->graph->op[op];
+
+	conv->pixels_op = op;
+	conv->pixel_channels = npu_pixel_bytes(pixels->pixels) + npu_pixel_uv_bytes(pixels->pixels);
+	conv->input = npu_opt_value(opt, pixels->input[0]);
+	npu_pixel_load(pixels, conv->in, &conv->pixels);
+}
+
 int npu_lower_conv(struct npu_opt *opt, u32 op)
 {
 	const struct npu_graph *graph = opt->graph;
@@ -54,6 +67,9 @@ int npu_lower_conv(struct npu_opt *opt, u32 op)
 		.input = npu_opt_value(opt, in),
 		.output = npu_opt_value(opt, o->output[0]),
 	};
+
+	if (opt->op[op].pixels != NPU_NONE)
+		read_pixels(opt, &conv, opt->op[op].pixels);
 
 	conv.kernels.data = conv.weights->data;
 	conv.kernels.is_unsigned = conv.weights->dtype == NPU_U8;

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 
 static int (*const passes[])(struct npu_opt *) = {
-	npu_pass_analyse,      npu_pass_support,       npu_pass_fold_pad,
-	npu_pass_fold_reshape, npu_pass_fuse_residual, npu_pass_fuse_pool,
-	npu_pass_place,	       npu_pass_lower,	       npu_pass_finish,
+	npu_pass_analyse,     npu_pass_support,	      npu_pass_fold_pad,  npu_pass_fold_reshape,
+	npu_pass_fuse_pixels, npu_pass_fuse_residual, npu_pass_fuse_pool, npu_pass_place,
+	npu_pass_lower,	      npu_pass_finish,
 };
 
 int npu_opt_nomem(struct npu_opt *opt)

@@ -49,6 +49,7 @@ struct npu_opt_tensor {
  * @pad: operator NPU_OP_PAD in front that is folded in; NPU_NONE: none
  * @add: operator NPU_OP_ADD behind that may be fused; NPU_NONE: none
  * @pool: operator NPU_OP_MAX_POOL behind that may be fused; NPU_NONE: none
+ * @pixels: convolution: operator NPU_OP_PIXELS in front, whose image it reads; NPU_NONE: none
  */
 struct npu_opt_op {
 	const char *cpu_reason;
@@ -57,6 +58,7 @@ struct npu_opt_op {
 	u32 pad;
 	u32 add;
 	u32 pool;
+	u32 pixels;
 };
 
 struct npu_opt {
@@ -77,6 +79,7 @@ int npu_pass_analyse(struct npu_opt *opt);
 int npu_pass_support(struct npu_opt *opt);
 int npu_pass_fold_reshape(struct npu_opt *opt);
 int npu_pass_fold_pad(struct npu_opt *opt);
+int npu_pass_fuse_pixels(struct npu_opt *opt);
 int npu_pass_fuse_residual(struct npu_opt *opt);
 int npu_pass_fuse_pool(struct npu_opt *opt);
 int npu_pass_place(struct npu_opt *opt);
@@ -130,6 +133,15 @@ int npu_opt_set_group(struct npu_opt *opt, struct npu_layer *layer, const u32 *o
 
 /* The group belongs to the layer that completes the output. */
 void npu_opt_move_group(struct npu_opt *opt, u32 from, u32 to);
+
+/**
+ * npu_pixel_load() - how CDMA comes closest to an operator NPU_OP_PIXELS
+ * @image: its output as features have it
+ *
+ * Return: whether every byte comes within one unit.
+ */
+bool npu_pixel_load(const struct npu_op *op, const struct npu_tensor *image,
+		    struct npu_pixel_load *load);
 
 /* The value of a tensor. */
 static inline u32 npu_opt_value(const struct npu_opt *opt, u32 tensor)

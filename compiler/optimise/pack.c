@@ -39,16 +39,21 @@ static s8 block_weight(const struct npu_kernels *kernels, const struct npu_packi
 static s8 *pack_group(const struct npu_kernels *kernels, const struct npu_packing *packing,
 		      u32 atomic_c, u32 first, u32 count, s8 *out)
 {
+	/* Columns that are columns, and channels of all columns together. */
+	u32 columns = packing->pixels ? 1 : kernels->s;
+	u32 channels = packing->pixels ? packing->c * kernels->s : packing->c;
 	u32 c0, r, s, k, c;
 
-	for (c0 = 0; c0 < packing->c; c0 += atomic_c) {
-		u32 end = min(c0 + atomic_c, packing->c);
+	for (c0 = 0; c0 < channels; c0 += atomic_c) {
+		u32 end = min(c0 + atomic_c, channels);
 
 		for (r = 0; r < kernels->r; r++)
-			for (s = 0; s < kernels->s; s++)
+			for (s = 0; s < columns; s++)
 				for (k = first; k < first + count; k++)
 					for (c = c0; c < end; c++)
-						*out++ = block_weight(kernels, packing, k, r, s, c);
+						*out++ = block_weight(kernels, packing, k, r,
+								      s + c / packing->c,
+								      c % packing->c);
 	}
 	return out;
 }

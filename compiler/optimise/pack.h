@@ -2,7 +2,8 @@
 /*
  * Weights as CDMA and CSC want them: kernel groups of atomic_k kernels, in each channel blocks of
  * atomic_c channels, in each rows, columns, kernels, channels (hardware.md, Layouts); last groups
- * and blocks are packed tight.
+ * and blocks are packed tight.  For pixels columns are a part of channels: channel c of column s is
+ * number s * channels + c.
  */
 #ifndef NPU_PACK_H
 #define NPU_PACK_H
@@ -37,12 +38,14 @@ s32 npu_kernels_at(const struct npu_kernels *kernels, u32 k, u32 r, u32 s, u32 c
  * @block_channels: channels from one block's input to the next
  * @repeat: channels 0 .. repeat - 1 come a second time from @repeat on, for what is left of a
  *          weight beyond INT8; 0: not
+ * @pixels: columns are a part of channels
  */
 struct npu_packing {
 	u32 block;
 	u32 k, c;
 	u32 block_channels;
 	u32 repeat;
+	bool pixels;
 };
 
 /* Writes k * c * r * s bytes. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Gives every root a value; its shape follows from the operators that the NPU does. */
 #include "optimise.h"
+#include "pixels.h"
 
 static void shape_of(const struct npu_opt *opt, u32 tensor, u32 *h, u32 *w, u32 *c)
 {
@@ -88,6 +89,25 @@ static void make_feature(struct npu_opt *opt, u32 tensor, bool shaped)
 	npu_value_set_feature(value, opt->config, h, w, c);
 }
 
+/* An image that a convolution reads as it is. */
+static bool is_image(const struct npu_opt *opt, u32 tensor)
+{
+	u32 reader = opt->tensor[tensor].consumer;
+
+	return reader != NPU_NONE && opt->graph->op[reader].kind == NPU_OP_PIXELS &&
+	       opt->op[reader].done;
+}
+
+static void make_image(struct npu_opt *opt, u32 tensor)
+{
+	const struct npu_op *op = &opt->graph->op[opt->tensor[tensor].consumer];
+	u32 bytes = npu_pixel_bytes(op->pixels), nhwc[4];
+
+	npu_tensor_nhwc(npu_op_output(opt->graph, op), nhwc);
+	npu_value_set_pixels(&opt->net->value[opt->tensor[tensor].value], opt->config, nhwc[1],
+			     nhwc[2], bytes + npu_pixel_uv_bytes(op->pixels), bytes);
+}
+
 int npu_pass_place(struct npu_opt *opt)
 {
 	const struct npu_graph *graph = opt->graph;
@@ -105,6 +125,10 @@ int npu_pass_place(struct npu_opt *opt)
 			continue;
 		if (opt->tensor[root].value == NPU_NONE && make_value(opt, root))
 			return -ENOMEM;
+		if (is_image(opt, i)) {
+			make_image(opt, i);
+			continue;
+		}
 		/* INT8 and UINT8 are the same only as features. */
 		if (!features && !renamed)
 			continue;

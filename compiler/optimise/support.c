@@ -351,6 +351,9 @@ const struct npu_op_support npu_op_support[NPU_OP_COUNT] = {
 				    .lower = npu_lower_resize_nearest },
 	[NPU_OP_PAD] = { .unit = "none (folded)",
 			 .limits = "height and width, zero point, in front of a convolution" },
+	[NPU_OP_PIXELS] = { .unit = "none (CDMA's pixel input)",
+			    .limits = "in front of a convolution without groups and dilation; one "
+				      "scale for all channels, within one unit" },
 	[NPU_OP_TRANSPOSE] = { .unit = "none (dropped)",
 			       .limits =
 				       "where dimensions above 1 keep their order, as a reshape" },

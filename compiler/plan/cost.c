@@ -94,11 +94,10 @@ static u64 conv_cycles(const struct nvdla_config *config, const struct npu_conv_
 struct npu_cost npu_cost_conv(const struct nvdla_config *config, const struct npu_conv_shape *shape,
 			      const struct npu_task *t)
 {
-	u64 surfaces = DIV_ROUND_UP(shape->c, (u32)config->atom);
 	u64 lanes = round_up(t->kernels, config->atom);
 	u64 kernel = (u64)shape->c * shape->taps_y * shape->taps_x;
 	struct npu_cost cost = {
-		.feature_bytes = (u64)t->in_rows * t->in_cols * surfaces * config->atom,
+		.feature_bytes = t->in_rows * npu_split_line_bytes(config, shape, t->in_cols),
 		.weight_bytes =
 			t->weight_reuse ? 0 : nvdla_cbuf_weight_bytes(config, t->kernels, kernel),
 		.operand_bytes = lanes * (shape->table_bytes +
@@ -152,13 +151,12 @@ void npu_cost_add(struct npu_cost *sum, const struct npu_cost *cost)
 
 u64 npu_cost_conv_compulsory(const struct nvdla_config *config, const struct npu_conv_shape *shape)
 {
-	u64 surfaces = DIV_ROUND_UP(shape->c, (u32)config->atom);
 	u64 lanes = round_up(shape->k, config->atom);
 	u64 outputs = (u64)shape->rows.out * shape->cols.out;
 	u64 sums = (u64)shape->rows.conv * shape->cols.conv;
-	u64 features = (u64)npu_axis_needed(&shape->rows) * npu_axis_needed(&shape->cols);
+	u32 lines = npu_axis_needed(&shape->rows);
 
-	return features * surfaces * config->atom +
+	return lines * npu_split_line_bytes(config, shape, npu_axis_needed(&shape->cols)) +
 	       npu_split_weight_bytes(config, shape, 0, npu_split_groups(config, shape)) +
 	       lanes * (shape->table_bytes + sums * shape->elements + outputs);
 }

@@ -82,13 +82,12 @@ static void link_pass(const struct walk *w, const struct npu_split_pass *a,
 		      struct npu_split_pass *b)
 {
 	const struct npu_tile *tile = &w->split->tile[b->rows.tile];
-	u64 surfaces = DIV_ROUND_UP(w->shape->c, (u32)w->config->atom);
+	u32 columns = npu_axis_piece(&w->shape->cols, tile->x, tile->x + tile->cols).ins;
 
 	link_data(w, &a->rows, b);
 	b->weights = weights_stay(w, a, b);
 	if (b->lines)
-		b->saved = npu_axis_piece(&w->shape->cols, tile->x, tile->x + tile->cols).ins *
-			   surfaces * w->config->atom * b->lines;
+		b->saved = npu_split_line_bytes(w->config, w->shape, columns) * b->lines;
 	if (b->weights)
 		b->saved += weight_bytes(w, b);
 	if (b->lines && is_torn(w, &b->rows))

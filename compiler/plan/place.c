@@ -33,7 +33,7 @@ u64 npu_row_bytes(const struct npu_net *net, u32 value)
 
 	if (v->layout == NPU_LINEAR)
 		return (u64)v->w * v->c * npu_dtype_bytes[v->dtype];
-	return (u64)DIV_ROUND_UP(v->c, (u32)net->config->atom) * v->line_stride;
+	return (u64)npu_value_surfaces(net->config, v) * v->line_stride;
 }
 
 u64 npu_plan_offset(const struct npu_net *net, const struct npu_plan *plan, u32 value, u32 y, u32 x,
@@ -46,6 +46,11 @@ u64 npu_plan_offset(const struct npu_net *net, const struct npu_plan *plan, u32 
 	if (v->layout == NPU_LINEAR)
 		return band->offset + (y - band->first) * npu_row_bytes(net, value) +
 		       ((u64)x * v->c + c) * npu_dtype_bytes[v->dtype];
+	/* Of pixels, @c is the plane. */
+	if (v->layout == NPU_PIXELS)
+		return band->offset + (u64)c * band->surface_stride +
+		       (u64)(y - band->first) * v->line_stride +
+		       (u64)x * (c ? v->c - v->pixel_bytes : v->pixel_bytes);
 	return band->offset + (u64)(c / atom) * band->surface_stride +
 	       (u64)(y - band->first) * v->line_stride + (u64)x * atom + c % atom;
 }

@@ -53,6 +53,39 @@ bool npu_weights_aligned(const struct nvdla_config *config, const struct npu_lay
 	       (layer->blocks <= 1 || layer->weight_stride % request == 0);
 }
 
+/* Kernel columns become channels; left and right padding are written into the buffer with each line. */
+static void fold_pixels(const struct npu_value *in, struct npu_conv_shape *s)
+{
+	struct npu_piece whole = npu_axis_piece(&s->cols, 0, s->cols.out);
+
+	s->pixel_bytes = in->pixel_bytes;
+	s->uv_bytes = in->c - in->pixel_bytes;
+	s->pixel_pads = whole.before + whole.after;
+	s->c *= s->taps_x;
+	s->taps_x = 1;
+}
+
+u32 npu_split_line_entries(const struct nvdla_config *config, const struct npu_conv_shape *shape,
+			   u32 width)
+{
+	if (shape->pixel_bytes)
+		return nvdla_cbuf_image_eps(config, width + shape->pixel_pads,
+					    shape->pixel_bytes + shape->uv_bytes);
+	return nvdla_cbuf_feature_eps(config, width, shape->c);
+}
+
+u64 npu_split_line_bytes(const struct nvdla_config *config, const struct npu_conv_shape *shape,
+			 u32 width)
+{
+	u32 atom = config->atom;
+
+	if (!shape->pixel_bytes)
+		return (u64)width * DIV_ROUND_UP(shape->c, atom) * atom;
+	return ((u64)DIV_ROUND_UP(width * shape->pixel_bytes, atom) +
+		DIV_ROUND_UP(width * shape->uv_bytes, atom)) *
+	       atom;
+}
+
 int npu_conv_shape(const struct npu_net *net, const struct npu_layer *layer, bool pooled,
 		   struct npu_conv_shape *s)
 {
@@ -92,8 +125,11 @@ int npu_conv_shape(const struct npu_net *net, const struct npu_layer *layer, boo
 		s->cols.pool_pad = p->pad_left;
 	}
 	skip_rows(s);
-	return npu_axis_sound(&s->rows) && npu_axis_sound(&s->cols) && fits_registers(s) ? 0
-											 : -EINVAL;
+	if (!npu_axis_sound(&s->rows) || !npu_axis_sound(&s->cols))
+		return -EINVAL;
+	if (layer->pixels.used)
+		fold_pixels(in, s);
+	return fits_registers(s) ? 0 : -EINVAL;
 }
 
 u32 npu_split_groups(const struct nvdla_config *config, const struct npu_conv_shape *shape)

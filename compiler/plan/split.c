@@ -255,13 +255,13 @@ static u32 tile_width(const struct search *s, u32 from, u32 to)
 
 static u64 tile_bytes(const struct search *s, u32 from, u32 to, const struct rows_choice *c)
 {
-	return (u64)tile_width(s, from, to) * c->fetched * s->column_bytes;
+	return c->fetched * npu_split_line_bytes(s->cfg, s->shape, tile_width(s, from, to));
 }
 
 /* The least of what comes back because runs end within the tile. */
 static u64 tile_again(const struct search *s, u32 from, u32 to, const struct rows_choice *c)
 {
-	return (u64)tile_width(s, from, to) * c->again * s->column_bytes;
+	return c->again * npu_split_line_bytes(s->cfg, s->shape, tile_width(s, from, to));
 }
 
 /* Pieces of a tile that write single atoms; none in a tile of more than one column. */
@@ -274,7 +274,7 @@ static u32 tile_singles(const struct search *s, u32 from, u32 to, const struct r
 static struct npu_tile make_tile(const struct search *s, u32 from, u32 to,
 				 const struct rows_choice *c)
 {
-	u32 entries = nvdla_cbuf_feature_eps(s->cfg, tile_width(s, from, to), s->shape->c);
+	u32 entries = npu_split_line_entries(s->cfg, s->shape, tile_width(s, from, to));
 	u32 lines = nvdla_cbuf_data_lines(s->cfg, entries, s->data_banks);
 
 	if (s->small_pieces || npu_split_is_single(s->shape, 1, to - from))
@@ -290,7 +290,7 @@ static u32 widest_input(const struct search *s, u32 entries)
 	while (low < high) {
 		u32 middle = low + (high - low + 1) / 2;
 
-		if (nvdla_cbuf_feature_eps(s->cfg, middle, s->shape->c) <= entries)
+		if (npu_split_line_entries(s->cfg, s->shape, middle) <= entries)
 			low = middle;
 		else
 			high = middle - 1;
@@ -451,7 +451,8 @@ static u64 tail_bytes(const struct search *s, struct tiling *t, u32 count)
 	tail[0] = 0;
 	for (i = t->count; i--;) {
 		const struct npu_tile *tile = &t->tile[i];
-		u64 line = tile_width(s, tile->x, tile->x + tile->cols) * s->column_bytes;
+		u64 line = npu_split_line_bytes(s->cfg, s->shape,
+						tile_width(s, tile->x, tile->x + tile->cols));
 		u32 from, to;
 
 		for (to = shape->rows.out; to; to = from, piece++) {
@@ -643,7 +644,7 @@ static bool worth(const struct search *s, const struct prices *p)
 		    (u64)(p->feature - 1) * (f->feature - f->stays) + f->pieces * p->piece +
 		    DIV_ROUND_UP(f->pieces, NPU_PASSES_RUN) * p->run;
 
-	if (s->shape->cols.out == 1 || bytes > s->best->bytes)
+	if (s->shape->cols.out == 1 || s->shape->pixel_bytes || bytes > s->best->bytes)
 		return false;
 	return bytes < s->best->bytes || f->pieces * p->feature < s->best->tasks;
 }
@@ -826,7 +827,7 @@ static int prepare(struct search *s)
 	for (i = 1; i < NPU_MAX_BANKS; i++)
 		s->fits[i] = groups_that_fit(s, i);
 	s->width_limit = width_limit(shape);
-	s->row_entries = nvdla_cbuf_feature_eps(cfg, tile_width(s, 0, shape->cols.out), shape->c);
+	s->row_entries = npu_split_line_entries(cfg, shape, tile_width(s, 0, shape->cols.out));
 	s->needed_bytes = (u64)npu_axis_needed(&shape->rows) * npu_axis_needed(&shape->cols) *
 			  s->column_bytes;
 	/* One column less here may save the last tile from being one column wide. */
@@ -900,7 +901,11 @@ u32 npu_split_least_banks(const struct nvdla_config *config, const struct npu_co
 	u32 width = npu_axis_least(&shape->cols), lines = npu_axis_least(&shape->rows);
 	u32 entries = npu_split_group_entries(config, shape);
 
-	*data_banks = DIV_ROUND_UP(nvdla_cbuf_feature_eps(config, width, shape->c) * lines,
+	/* Lines of pixels are not cut. */
+	if (shape->pixel_bytes)
+		width = npu_axis_end(&shape->cols, shape->cols.out) -
+			npu_axis_first(&shape->cols, 0);
+	*data_banks = DIV_ROUND_UP(npu_split_line_entries(config, shape, width) * lines,
 				   (u32)config->entries);
 	*weight_banks = DIV_ROUND_UP(entries, (u32)config->entries);
 	return *data_banks + *weight_banks;

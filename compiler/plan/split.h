@@ -16,11 +16,14 @@
  * @rows, @cols: geometry, pooling on the fly included.  Where @row_step is not 1, @rows counts
  *               the lines that are fetched
  * @taps_y, @taps_x: kernel height and width
- * @c, @k: channels and kernels of a block
+ * @c, @k: channels and kernels of a block; of pixels @c has the kernel's columns folded in, @taps_x is
+ *         1, and pieces have whole lines
  * @row_step: every how many-th row of the value is a line; see struct npu_task
  * @pooled: PDP runs on the fly
  * @table_bytes: operand tables of SDP, bytes for one kernel
  * @aligned: weights of every block start at a multiple of what CDMA asks for at a time
+ * @pixel_bytes, @uv_bytes: of a pixel in its two planes; 0: features
+ * @pixel_pads: padding of both sides, which lies in the buffer with each line of pixels
  * @elements: operands of SDP that are read for each element of the convolution's output
  * @ew: the slower EW is in use
  * @cut, @cut_count: rows of the output in front of which a piece has to end, ascending
@@ -37,12 +40,20 @@ struct npu_conv_shape {
 	u32 elements;
 	u32 ew;
 	u32 aligned;
+	u32 pixel_bytes, uv_bytes;
+	u32 pixel_pads;
 	const u32 *cut;
 	u32 cut_count;
 	const struct npu_band *band;
 	u32 band_count;
 	u32 span_groups;
 };
+
+/* Entries that a line of @width input columns takes, and bytes that are read for it. */
+u32 npu_split_line_entries(const struct nvdla_config *config, const struct npu_conv_shape *shape,
+			   u32 width);
+u64 npu_split_line_bytes(const struct nvdla_config *config, const struct npu_conv_shape *shape,
+			 u32 width);
 
 enum npu_split_mode {
 	NPU_SPLIT_RESIDENT, /* all weights stay in the buffer from the first piece to the last */

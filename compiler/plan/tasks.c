@@ -43,7 +43,7 @@ static void set_task(const struct block *b, const struct npu_split_pass *pass, s
 		.pad_left = cols.before,
 		.pad_right = cols.after,
 		.row_step = shape->row_step,
-		.eps = nvdla_cbuf_feature_eps(config, cols.ins, shape->c),
+		.eps = npu_split_line_entries(config, shape, cols.ins),
 		.data_banks = b->split->data_banks,
 		.weight_banks = b->split->weight_banks,
 		.rls_slices = rows.ins,

@@ -124,6 +124,18 @@ static u64 task_weight_bytes(const struct check *c)
 				       (u64)l->c * l->window.r * l->window.s);
 }
 
+/* Lines of pixels lie in the buffer with the padding of both sides. */
+static u32 line_entries(const struct check *c)
+{
+	const struct nvdla_config *cfg = c->net->config;
+	const struct npu_task *t = c->task;
+
+	if (c->layer->pixels.used)
+		return nvdla_cbuf_image_eps(cfg, t->pad_left + t->in_cols + t->pad_right,
+					    c->layer->c);
+	return nvdla_cbuf_feature_eps(cfg, t->in_cols, c->layer->c);
+}
+
 static int check_conv_buffer(const struct check *c)
 {
 	const struct nvdla_config *cfg = c->net->config;
@@ -138,7 +150,7 @@ static int check_conv_buffer(const struct check *c)
 	    t->data_banks + t->weight_banks > min(c->plan->budget.banks, (u32)cfg->banks))
 		return fail(c, "%u + %u banks of %u", t->data_banks, t->weight_banks,
 			    c->plan->budget.banks);
-	if (t->eps != nvdla_cbuf_feature_eps(cfg, t->in_cols, l->c))
+	if (t->eps != line_entries(c))
 		return fail(c, "%u entries a line", t->eps);
 	if ((u64)lines * t->eps > (u64)t->data_banks * cfg->entries)
 		return fail(c, "%u lines of %u entries in %u banks", lines, t->eps, t->data_banks);
@@ -393,6 +405,12 @@ static int check_pair(const struct check *c, const struct npu_live *live, u32 a,
 	return 0;
 }
 
+/* Of the last line of a surface what follows may have what lies behind its columns. */
+static u64 last_line_bytes(const struct check *c, const struct npu_value *v)
+{
+	return v->layout == NPU_PIXELS ? v->line_stride : (u64)v->w * c->net->config->atom;
+}
+
 static int check_place(const struct check *c, u32 value)
 {
 	const struct npu_spans *spans = &c->plan->spans[NPU_REGION_ARENA];
@@ -406,10 +424,10 @@ static int check_place(const struct check *c, u32 value)
 
 		if (i ? band->first <= band[-1].first || band->first >= v->h : band->first)
 			return fail(c, "a band of %s begins at row %u", v->name, band->first);
-		if (v->layout == NPU_FEATURE &&
+		if (v->layout != NPU_LINEAR &&
 		    band->surface_stride <
 			    (u64)(npu_band_rows(c->net, c->plan, value, i) - 1) * v->line_stride +
-				    (u64)v->w * c->net->config->atom)
+				    last_line_bytes(c, v))
 			return fail(c, "surfaces of a band of %s overlap", v->name);
 		if (band->offset % c->net->config->atom || range.to > c->plan->arena_bytes)
 			return fail(c, "%s lies outside of the arena", v->name);

@@ -20,6 +20,32 @@ u32 nvdla_cbuf_feature_eps(const struct nvdla_config *cfg, u32 w, u32 c)
 	return surfaces / per_entry * w + (last == 3 ? w : DIV_ROUND_UP(last * w, per_entry));
 }
 
+static const struct nvdla_pixel_format pixel_formats[] = {
+	{ 0, 1, 0 }, /* R8 */
+	{ 12, 4, 0 }, /* A8B8G8R8 */
+	{ 13, 4, 0 }, /* A8R8G8B8 */
+	{ 14, 4, 0 }, /* B8G8R8A8 */
+	{ 15, 4, 0 }, /* R8G8B8A8 */
+	{ 16, 4, 0 }, /* X8B8G8R8 */
+	{ 17, 4, 0 }, /* X8R8G8B8 */
+	{ 18, 4, 0 }, /* B8G8R8X8 */
+	{ 19, 4, 0 }, /* R8G8B8X8 */
+	{ 26, 4, 0 }, /* A8Y8U8V8 */
+	{ 27, 4, 0 }, /* V8U8Y8A8 */
+	{ 28, 1, 2 }, /* Y8, U8V8 */
+	{ 29, 1, 2 }, /* Y8, V8U8 */
+};
+
+const struct nvdla_pixel_format *nvdla_pixel_format_find(u32 format)
+{
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(pixel_formats); i++)
+		if (pixel_formats[i].format == format)
+			return &pixel_formats[i];
+	return NULL;
+}
+
 u32 nvdla_cbuf_image_eps(const struct nvdla_config *cfg, u32 w, u32 bytes_per_pixel)
 {
 	return DIV_ROUND_UP(w * bytes_per_pixel, (u32)cfg->entry_bytes);

@@ -21,6 +21,21 @@ static inline u32 nvdla_region_alignment(const struct nvdla_config *cfg)
 /* Entries that one line (slice) of a feature cube of @w x @c takes. */
 u32 nvdla_cbuf_feature_eps(const struct nvdla_config *cfg, u32 w, u32 c);
 
+/**
+ * struct nvdla_pixel_format - a pixel format of one byte a channel
+ * @format: its number
+ * @bytes: of a pixel in the first plane
+ * @uv_bytes: in the second one; 0: there is none
+ */
+struct nvdla_pixel_format {
+	u8 format;
+	u8 bytes;
+	u8 uv_bytes;
+};
+
+/* The format of that number; NULL where there is none that INT8 builds read. */
+const struct nvdla_pixel_format *nvdla_pixel_format_find(u32 format);
+
 /* Entries that one line of pixels takes: @w pixels with the left and right padding counted in. */
 u32 nvdla_cbuf_image_eps(const struct nvdla_config *cfg, u32 w, u32 bytes_per_pixel);
 

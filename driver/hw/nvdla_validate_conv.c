@@ -23,37 +23,6 @@ struct conv {
 	bool data_reuse, skip_data, weight_reuse, skip_weight;
 };
 
-/* Pixel formats of one byte a channel: bytes of a pixel in both planes. */
-static const struct pixel_format {
-	u8 format;
-	u8 bytes;
-	u8 uv_bytes;
-} pixel_formats[] = {
-	{ 0, 1, 0 }, /* R8 */
-	{ 12, 4, 0 }, /* A8B8G8R8 */
-	{ 13, 4, 0 }, /* A8R8G8B8 */
-	{ 14, 4, 0 }, /* B8G8R8A8 */
-	{ 15, 4, 0 }, /* R8G8B8A8 */
-	{ 16, 4, 0 }, /* X8B8G8R8 */
-	{ 17, 4, 0 }, /* X8R8G8B8 */
-	{ 18, 4, 0 }, /* B8G8R8X8 */
-	{ 19, 4, 0 }, /* R8G8B8X8 */
-	{ 26, 4, 0 }, /* A8Y8U8V8 */
-	{ 27, 4, 0 }, /* V8U8Y8A8 */
-	{ 28, 1, 2 }, /* Y8, U8V8 */
-	{ 29, 1, 2 }, /* Y8, V8U8 */
-};
-
-static const struct pixel_format *pixel_format_find(u32 format)
-{
-	u32 i;
-
-	for (i = 0; i < ARRAY_SIZE(pixel_formats); i++)
-		if (pixel_formats[i].format == format)
-			return &pixel_formats[i];
-	return NULL;
-}
-
 static void read_conv(const struct nvdla_task_view *v, struct conv *n)
 {
 	n->image = VIEW(v, CDMA, D_DATAIN_FORMAT, DATAIN_FORMAT);
@@ -93,7 +62,7 @@ static int check_image(const struct nvdla_task_view *v, struct conv *n)
 	u32 folded = VIEW_SIZE(v, CSC, D_WEIGHT_SIZE_EXT_1, WEIGHT_CHANNEL_EXT);
 	u32 offset = VIEW(v, CDMA, D_PIXEL_OFFSET, PIXEL_X_OFFSET);
 	u32 rows = 1u << VIEW(v, CSC, D_POST_Y_EXTENSION, Y_EXTENSION);
-	const struct pixel_format *p = pixel_format_find(format);
+	const struct nvdla_pixel_format *p = nvdla_pixel_format_find(format);
 	u32 channels;
 
 	if (!p)

@@ -11,6 +11,7 @@ enum cpu_types {
 	TO_INDEX, /* INT8 or UINT8 to INT32 or INT64 */
 	TO_QUANTISED, /* integers or float32 to integers */
 	FROM_QUANTISED, /* integers to float32 */
+	FROM_BYTES, /* UINT8 to bytes or float32 */
 };
 
 static const struct {
@@ -58,6 +59,7 @@ static const struct {
 	[NPU_OP_ARG_MIN] = { npu_cpu_arg_extreme, TO_INDEX, npu_cpu_arg_extreme_float },
 	[NPU_OP_QUANTIZE] = { npu_cpu_quantize, TO_QUANTISED },
 	[NPU_OP_DEQUANTIZE] = { npu_cpu_dequantize, FROM_QUANTISED },
+	[NPU_OP_PIXELS] = { npu_cpu_pixels, FROM_BYTES },
 };
 
 static bool is_byte(enum npu_dtype dtype)
@@ -83,6 +85,8 @@ static bool types_fit(enum cpu_types types, enum npu_dtype in, enum npu_dtype ou
 		return (is_quantised(in) || in == NPU_F32) && is_quantised(out);
 	case FROM_QUANTISED:
 		return is_quantised(in) && out == NPU_F32;
+	case FROM_BYTES:
+		return in == NPU_U8 && (is_byte(out) || out == NPU_F32);
 	}
 	return false;
 }

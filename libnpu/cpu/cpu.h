@@ -94,6 +94,7 @@ int npu_cpu_reduce_extreme(const struct npu_cpu_call *call);
 int npu_cpu_arg_extreme(const struct npu_cpu_call *call);
 int npu_cpu_quantize(const struct npu_cpu_call *call);
 int npu_cpu_dequantize(const struct npu_cpu_call *call);
+int npu_cpu_pixels(const struct npu_cpu_call *call);
 
 /* The same for float32. */
 int npu_cpu_conv_float(const struct npu_cpu_call *call);

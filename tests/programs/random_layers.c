@@ -2,7 +2,8 @@
 /*
  * Networks of random operators, most of them one or two, through everything: optimiser, compiled
  * file, planner, chains, device model; against the reference interpreter, at several budgets.  An
- * output may be one unit off; at every budget it has to be the same.
+ * output may be one unit off; at every budget it has to be the same.  Then convolutions of images in
+ * bytes, a quarter as many.
  *
  *	random_layers [COUNT [SEED]]
  */
@@ -13,6 +14,7 @@
 #include "../common/shared_models.h"
 #include "internal.h"
 #include "npu_compiler.h"
+#include "pixels.h"
 #include "reference.h"
 
 #define DEFAULT_COUNT 400
@@ -662,6 +664,53 @@ static struct npu_graph *make_graph(char what[256])
 	return graph;
 }
 
+/* Bytes are what they are, or less a mean: one unit of the input each, so that CDMA is exact. */
+static bool take_image(struct npu_graph *graph, char what[256])
+{
+	const struct npu_tensor *in = &graph->tensor[graph->input[0]];
+	struct npu_pixel_input pixels = { .given = chance(50) };
+	struct npu_diag diag = { "" };
+	u32 i, c = in->dim[3];
+
+	pixels.order = c == 1	? NPU_PIXELS_R8
+		       : c == 4 ? (enum npu_pixel_order)pick(NPU_PIXELS_RGBA, NPU_PIXELS_ABGR)
+				: (enum npu_pixel_order)pick(NPU_PIXELS_RGBA, NPU_PIXELS_NV42);
+	for (i = 0; i < NPU_MAX_PIXEL_CHANNELS; i++) {
+		pixels.mean[i] = (float)pick(0, 255);
+		pixels.scale[i] = in->quant.scale[0];
+	}
+	snprintf(what + strlen(what), 256 - strlen(what), " of %s%s",
+		 npu_pixel_formats[pixels.order].name, pixels.given ? " with means" : "");
+	return npu_graph_take_pixels(graph, &pixels, &diag) == 0;
+}
+
+static struct npu_graph *make_image(char what[256])
+{
+	static const u32 channels[] = { 1, 3, 4 };
+	struct maker m = { .graph = npu_graph_new("image"), .dtype = chance(75) ? NPU_I8 : NPU_U8 };
+	struct npu_graph *graph = m.graph;
+	u32 h = pick(1, 40), w = pick(1, chance(20) ? 300 : 40), c = channels[pick(0, 2)];
+
+	graph->input = npu_arena_array(&graph->arena, MAX_INPUTS, sizeof(u32));
+	graph->output = npu_arena_array(&graph->arena, 1, sizeof(u32));
+	snprintf(m.what, sizeof(m.what), "%s %ux%ux%u:", npu_dtype_names[m.dtype], h, w, c);
+	m.tensor =
+		add_tensor(&m, "in", h, w, c, (float)(0.005 + 0.05 * unit()), random_zero(m.dtype));
+	graph->input[graph->input_count++] = m.tensor;
+	if (chance(20))
+		make_pad(&m);
+	make_conv(&m, chance(30), chance(30));
+	if (chance(20))
+		make_pool(&m, false);
+	graph->output[graph->output_count++] = m.tensor;
+	memcpy(what, m.what, sizeof(m.what));
+	if (!take_image(graph, what)) {
+		npu_graph_free(graph);
+		return NULL;
+	}
+	return graph;
+}
+
 /* ---- one network ---- */
 
 struct run {
@@ -674,6 +723,7 @@ struct run {
 	u8 *first; /* output at the first budget */
 	u64 elements, equal, worse, skipped;
 	bool cpu;
+	bool image; /* the NPU reads one */
 	bool saturates; /* a network with a sum that may be fused with what saturates: no oracle */
 	int limit; /* largest deviation */
 };
@@ -681,7 +731,7 @@ struct run {
 static bool compile(struct run *run, const struct nvdla_config *config)
 {
 	struct npu_budget budget = npu_budget_full(config);
-	u32 i;
+	u32 i, ops;
 
 	if (npu_graph_verify(run->graph, &run->diag) ||
 	    npu_optimise(run->graph, config, &run->program.net, &run->diag)) {
@@ -690,10 +740,12 @@ static bool compile(struct run *run, const struct nvdla_config *config)
 	}
 	for (i = 0; i < run->program.net->layer_count; i++)
 		run->cpu |= run->program.net->layer[i].kind == NPU_LAYER_CPU;
+	ops = run->graph->op_count - (run->graph->op[0].kind == NPU_OP_PIXELS);
+	run->image = run->program.net->layer_count && run->program.net->layer[0].pixels.used;
 	/* A second layer passes on what the first one is off by, at another scale. */
-	run->limit = run->graph->op_count > 1 && run->program.net->layer_count > 1 ? 3 : 1;
+	run->limit = ops > 1 && run->program.net->layer_count > 1 ? 3 : 1;
 	/* Through several layers units add up and are multiplied; wrong data would be far off. */
-	if (run->graph->op_count > 2)
+	if (ops > 2)
 		run->limit = NETWORK_LIMIT;
 	return npu_program_replan(&run->program, &budget, &run->diag) == 0 &&
 	       npu_program_save(&run->program, run->path, &run->diag) == 0;
@@ -811,9 +863,9 @@ static int run_budget(struct run *run, struct npu_device *device, u32 banks, boo
 	return good;
 }
 
-static u64 total, total_equal, total_cpu;
+static u64 total, total_equal, total_cpu, total_images;
 
-static void one(u32 index, struct npu_device **devices)
+static void one(u32 index, bool image, struct npu_device **devices)
 {
 	u32 which = pick(0, SHARED_CONFIG_COUNT - 1), budgets = 0, i, banks;
 	const struct nvdla_config *config = nvdla_config_find(shared_configs[which]);
@@ -822,7 +874,11 @@ static void one(u32 index, struct npu_device **devices)
 	bool good;
 
 	snprintf(run.path, sizeof(run.path), "/tmp/random_layers.%d.npu", (int)getpid());
-	run.graph = make_graph(what);
+	run.graph = image ? make_image(what) : make_graph(what);
+	if (!run.graph) {
+		tap(false, "%u %s: takes no image", index, what);
+		return;
+	}
 	good = compile(&run, config);
 	if (!good) {
 		/* A single task may need more than there is: then it has to say so. */
@@ -847,6 +903,7 @@ static void one(u32 index, struct npu_device **devices)
 	total += run.elements;
 	total_equal += run.equal;
 	total_cpu += run.cpu;
+	total_images += run.image;
 	tap(good && budgets,
 	    "%u %s %s%s: %llu elements, %llu equal, %llu off by more, %llu "
 	    "skipped, %u budgets%s",
@@ -859,10 +916,22 @@ static void one(u32 index, struct npu_device **devices)
 	release(&run);
 }
 
+/* Each network from its own number, so that one can be made again alone. */
+static void many(u32 seed, u32 count, bool images, struct npu_device **devices)
+{
+	u32 i;
+
+	for (i = 0; i < count; i++) {
+		seed_state = (seed + i) * 2654435761u + 12345;
+		pick(0, 1);
+		one(seed + i, images, devices);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	u32 count = argc > 1 ? (u32)atoi(argv[1]) : DEFAULT_COUNT;
-	u32 seed = argc > 2 ? (u32)atoi(argv[2]) : 1, i;
+	u32 seed = argc > 2 ? (u32)atoi(argv[2]) : 1, images = (count + 3) / 4, i;
 	struct npu_device *devices[SHARED_CONFIG_COUNT];
 	char name[64];
 
@@ -873,12 +942,11 @@ int main(int argc, char **argv)
 			return tap_end();
 		}
 	}
-	for (i = 0; i < count; i++) {
-		/* Each network from its own number, so that one can be made again alone. */
-		seed_state = (seed + i) * 2654435761u + 12345;
-		pick(0, 1);
-		one(seed + i, devices);
-	}
+	many(seed, count, false, devices);
+	many(seed, images, true, devices);
+	if (images >= 20)
+		tap(total_images * 3 > images, "%llu of %u images are read by the NPU",
+		    (unsigned long long)total_images, images);
 	for (i = 0; i < SHARED_CONFIG_COUNT; i++)
 		npu_close(devices[i]);
 	printf("# %llu elements, %.3f %% equal; %llu networks with CPU steps\n",

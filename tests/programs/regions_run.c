@@ -303,6 +303,48 @@ static void run_real(struct npu_device *device)
 	report_seen(device, "real networks");
 }
 
+/* A compiled file whose first input takes images; false: it cannot be made. */
+static bool compile_image(struct npu_device *device, const char *model, const char *pixels,
+			  const char *path)
+{
+	struct npu_model_options options = { .size = sizeof(options), .pixels = pixels };
+	struct npu_model *made = NULL;
+	bool good = false;
+	void *data;
+	size_t bytes;
+
+	if (!npu_model_load(device, model, &options, &made) &&
+	    made->program->net->layer[0].pixels.used &&
+	    !npu_model_save_memory(made, &data, &bytes)) {
+		good = write_file(path, data, bytes);
+		free(data);
+	}
+	npu_model_free(made);
+	return good;
+}
+
+/* The image is the largest value: it is cut. */
+static void run_images(struct npu_device *device)
+{
+	static const char *const orders[] = { "rgba", "nv24" };
+	struct random random = { 1 };
+	char model[512], path[96], name[128];
+	u32 i;
+
+	shared_model_path("mlperf_vww_mbv1_025_96_int8", model);
+	snprintf(path, sizeof(path), "%s/image.npu", directory);
+	for (i = 0; i < ARRAY_SIZE(orders); i++) {
+		snprintf(name, sizeof(name), "%s images of %s", device->name, orders[i]);
+		clear_seen();
+		if (!compile_image(device, model, orders[i], path))
+			tap(false, "%s: %s", name, npu_error());
+		else if (try_file(device, path, name, true, &random))
+			tap(seen.banded > 0, "%s: %u runs with values in bands, %u refused", name,
+			    seen.banded, seen.refused);
+	}
+	unlink(path);
+}
+
 /* The error has the layer's name. */
 static void refuse(struct npu_device *device)
 {
@@ -337,8 +379,10 @@ int main(int argc, char **argv)
 		}
 		refuse(device);
 		run_random(device, first, count);
-		if (shared_there())
+		if (shared_there()) {
 			run_real(device);
+			run_images(device);
+		}
 		npu_close(device);
 	}
 	rmdir(directory);

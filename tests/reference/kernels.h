@@ -107,5 +107,6 @@ int ref_reduce(const struct ref_run *run);
 int ref_arg_extreme(const struct ref_run *run);
 int ref_quantize(const struct ref_run *run);
 int ref_dequantize(const struct ref_run *run);
+int ref_pixels(const struct ref_run *run);
 
 #endif /* REF_KERNELS_H */

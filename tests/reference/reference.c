@@ -51,6 +51,7 @@ static int (*const kernels[NPU_OP_COUNT])(const struct ref_run *run) = {
 	[NPU_OP_GATHER] = ref_gather,
 	[NPU_OP_QUANTIZE] = ref_quantize,
 	[NPU_OP_DEQUANTIZE] = ref_dequantize,
+	[NPU_OP_PIXELS] = ref_pixels,
 };
 
 static struct ref_view view_of(const struct ref_run *run, u32 index)

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "npu_compiler.h"
+#include "pixels.h"
 #include "tensor_file.h"
 #include "tool.h"
 
@@ -78,6 +79,8 @@ static int parse_options(const struct tool_calibration *asked, struct npu_calibr
 struct sample_files {
 	const struct npu_graph *graph;
 	const struct tool_input_options *options;
+	const struct npu_pixel_input *pixels; /* or NULL */
+	const float *factor; /* of its channels */
 	char **path;
 	u32 count;
 };
@@ -102,6 +105,9 @@ static int load_input(const struct sample_files *files, u32 input, const char *p
 		return npu_diag_set(diag, error, "%.200s: %s", path, text);
 	memcpy(to, data, tensor->bytes);
 	free(data);
+	if (files->pixels && files->pixels->input == input)
+		/* The weights have taken over what is missing. */
+		npu_pixels_scale(files->graph, input, files->factor, to);
 	return 0;
 }
 
@@ -280,10 +286,13 @@ static int use_samples(const struct tool_calibration *asked, struct npu_graph *p
 	return error;
 }
 
-static int quantise(const struct tool_calibration *asked, struct npu_graph *prepared,
-		    struct npu_graph **quantised, struct npu_diag *diag)
+static int quantise(const struct tool_calibration *asked, const struct npu_pixel_input *pixels,
+		    const float *factor, struct npu_graph *prepared, struct npu_graph **quantised,
+		    struct npu_diag *diag)
 {
-	struct sample_files files = { .graph = prepared, .options = &asked->input };
+	struct sample_files files = {
+		.graph = prepared, .options = &asked->input, .pixels = pixels, .factor = factor
+	};
 	struct npu_samples samples = { .count = RANDOM_SAMPLES,
 				       .load = load_noise,
 				       .context = prepared };
@@ -314,8 +323,12 @@ static int quantise(const struct tool_calibration *asked, struct npu_graph *prep
 static int prepare(const char *path, const struct npu_import_options *import, const uint8_t *data,
 		   size_t bytes, struct npu_graph **prepared, struct npu_diag *diag)
 {
+	struct npu_import_options own = import ? *import : (struct npu_import_options){ 0 };
 	struct npu_graph *graph;
-	int error = npu_import(data, bytes, path, import, &graph, diag);
+	int error;
+
+	own.pixels = NULL;
+	error = npu_import(data, bytes, path, &own, &graph, diag);
 
 	if (error)
 		return error;
@@ -327,6 +340,26 @@ static int prepare(const char *path, const struct npu_import_options *import, co
 				     "calibrate",
 				     path);
 	npu_graph_free(graph);
+	return error;
+}
+
+/* The input becomes an image behind the calibration, whose samples are what the model takes. */
+static int quantise_image(const struct tool_calibration *asked, const struct npu_pixel_input *given,
+			  struct npu_graph *prepared, struct npu_graph **quantised,
+			  struct npu_diag *diag)
+{
+	struct npu_pixel_input pixels = *given;
+	float factor[NPU_MAX_PIXEL_CHANNELS];
+	int error = npu_graph_even_pixels(prepared, &pixels, factor);
+
+	if (error)
+		return npu_diag_set(diag, error, "out of memory");
+	error = quantise(asked, &pixels, factor, prepared, quantised, diag);
+	if (error)
+		return error;
+	error = npu_graph_take_pixels(*quantised, &pixels, diag);
+	if (error)
+		npu_graph_free(*quantised);
 	return error;
 }
 
@@ -345,7 +378,10 @@ int tool_calibrate(const char *path, const struct npu_import_options *import,
 	free(data);
 	if (error)
 		return error;
-	error = quantise(asked, prepared, quantised, diag);
+	if (import && import->pixels)
+		error = quantise_image(asked, import->pixels, prepared, quantised, diag);
+	else
+		error = quantise(asked, NULL, NULL, prepared, quantised, diag);
 	npu_graph_free(prepared);
 	return error;
 }

@@ -237,13 +237,80 @@ static int store_picture(const struct source *source, const struct tool_image *i
 				       source->out, source->text);
 }
 
+/* ---- pictures as bytes of pixels ---- */
+
+static uint8_t to_byte(double value)
+{
+	return (uint8_t)fmax(fmin(round(value), 255), 0);
+}
+
+/* Luminance and colour differences of JPEG: BT.601, full range. */
+static void to_yuv(const uint8_t *rgb, uint8_t yuv[3])
+{
+	double r = rgb[0], g = rgb[1], b = rgb[2], y = 0.299 * r + 0.587 * g + 0.114 * b;
+
+	yuv[0] = to_byte(y);
+	yuv[1] = to_byte(128 + (b - y) * 0.5 / (1 - 0.114));
+	yuv[2] = to_byte(128 + (r - y) * 0.5 / (1 - 0.299));
+}
+
+/* @order: the letters of a pixel in memory. */
+static void put_packed(const struct tool_image *image, const char *order, uint8_t *out)
+{
+	size_t pixels = (size_t)image->width * image->height, bytes = strlen(order), i, b;
+	static const char rgb[] = "rgb";
+
+	for (i = 0; i < pixels; i++)
+		for (b = 0; b < bytes; b++) {
+			const char *channel = strchr(rgb, order[b]);
+
+			*out++ = channel ? image->pixel[3 * i + (size_t)(channel - rgb)] : 255;
+		}
+}
+
+static void put_planes(const struct tool_image *image, bool v_first, uint8_t *out)
+{
+	size_t pixels = (size_t)image->width * image->height, i;
+	uint8_t yuv[3];
+
+	for (i = 0; i < pixels; i++) {
+		to_yuv(image->pixel + 3 * i, yuv);
+		out[i] = yuv[0];
+		out[pixels + 2 * i] = yuv[v_first ? 2 : 1];
+		out[pixels + 2 * i + 1] = yuv[v_first ? 1 : 2];
+	}
+}
+
+static void put_pixels(const struct source *source, const struct tool_image *image)
+{
+	const char *order = source->info->pixels;
+
+	if (image->channels == 1)
+		memcpy(source->out, image->pixel, (size_t)image->width * image->height);
+	else if (order[0] == 'n')
+		put_planes(image, strcmp(order, "nv42") == 0, source->out);
+	else
+		put_packed(image, order, source->out);
+}
+
+/* Shape of an input that takes images in bytes: of several planes these lie one below the other. */
+static struct image_shape pixel_shape(const struct npu_tensor_info *info)
+{
+	bool planes = info->pixels[0] == 'n';
+
+	return (struct image_shape){ planes ? info->shape[1] / 3 : info->shape[1], info->shape[2],
+				     strcmp(info->pixels, "r8") == 0 ? 1 : 3 };
+}
+
 static int load_picture(const struct source *source)
 {
 	struct image_shape shape;
 	struct tool_image image;
 	int err;
 
-	if (!find_image_shape(source->info, &shape)) {
+	if (source->info->pixels) {
+		shape = pixel_shape(source->info);
+	} else if (!find_image_shape(source->info, &shape)) {
 		snprintf(source->text, 200,
 			 "a picture for an input that is not [1, height, width, 1 or 3] or "
 			 "[1, 1 or 3, height, width]");
@@ -257,7 +324,9 @@ static int load_picture(const struct source *source)
 		snprintf(source->text, 200, "out of memory");
 	if (!err && source->options->bgr)
 		swap_colours(&image);
-	if (!err)
+	if (!err && source->info->pixels)
+		put_pixels(source, &image);
+	else if (!err)
 		err = store_picture(source, &image);
 	tool_image_free(&image);
 	return err;

@@ -42,7 +42,8 @@ extern const char tool_input_help[];
  * @path: what it is, its contents say:
  *	.npy: as tool_array_store() has it;
  *	.npz: the array that tool_npz_read() finds, by the tensor's name or @index;
- *	PNG, JPEG, BMP, PGM, PPM: for images of 1 or 3 channels, first or last;
+ *	PNG, JPEG, BMP, PGM, PPM: for images of 1 or 3 channels, first or last, and for images in
+ *	bytes (@info->pixels), whose means and scales the model knows;
  *	WAV: for INT16 and float32 tensors with one dimension; mixed to one channel, from -1 to 1
  *	(INT16: 32768 times that), cut or filled with silence at the end;
  *	anything else: the elements themselves, exactly as many as there are
