@@ -80,6 +80,7 @@ opencl_src := $(wildcard libnpu/opencl/*.c)
 reference_src := $(wildcard tests/reference/*.c)
 demo_src := $(wildcard tools/demo/*.c)
 tool_common_src := $(wildcard tools/common/*.c)
+detect_src := $(wildcard tools/detect/*.c)
 all_src := $(wildcard $(foreach room,uapi driver compiler libnpu tools tests,$(room)/*.[ch] $(room)/*/*.[ch]) tests/vm/guest/*.[ch] tools/examples/opencl/*.[ch])
 
 hw_lib := $(O)/obj/libnvdla-hw.a
@@ -88,6 +89,7 @@ serve_lib := $(O)/obj/libnpusim-serve.a
 reference_lib := $(O)/obj/libreference.a
 demo_lib := $(O)/obj/libdemo.a
 tool_common_lib := $(O)/obj/libtool-common.a
+detect_lib := $(O)/obj/libdetect.a
 internal_lib := $(O)/obj/libnpu-internal.a
 libnpu_static := $(O)/lib/libnpu.a
 libnpu_shared := $(O)/lib/libnpu.so.$(VERSION)
@@ -162,6 +164,7 @@ $(serve_lib): $(call objs,$(serve_src)) $(O)/obj/sources; $(archive)
 $(reference_lib): $(call objs,$(reference_src)) $(O)/obj/sources; $(archive)
 $(demo_lib): $(call objs,$(demo_src)) $(O)/obj/sources; $(archive)
 $(tool_common_lib): $(call objs,$(tool_common_src)) $(O)/obj/sources; $(archive)
+$(detect_lib): $(call objs,$(detect_src)) $(O)/obj/sources; $(archive)
 
 # libnpu is self-contained: the compiler, the register programs and the device model are in it.
 # Tests and our own tools see its inside; the installed libraries show npu.h's symbols alone.
@@ -191,7 +194,7 @@ $(npusim_bin): $(call objs,tools/npusim/main.c) $(serve_lib) $(tool_common_lib) 
 	$(call link,$(deps_libs))
 $(tool_bins): $(O)/bin/%: $(O)/obj/tools/%.o $(tool_common_lib) $(internal_lib)
 	$(call link,$(deps_libs))
-$(examples): $(O)/examples/%: $(O)/obj/tools/examples/%.o $(demo_lib) $(libnpu_static)
+$(examples): $(O)/examples/%: $(O)/obj/tools/examples/%.o $(demo_lib) $(detect_lib) $(tool_common_lib) $(libnpu_static)
 	$(call link,$(deps_libs))
 # OpenCL programs like any other: the loader is all that they are linked with.
 $(opencl_examples): $(O)/examples/opencl/%: $(O)/obj/tools/examples/opencl/%.o $(demo_lib)
@@ -203,7 +206,7 @@ $(O)/tests/opencl/test_external_memory: private LDFLAGS += -rdynamic
 $(O)/tests/bench/bench_opencl: private deps_libs += $(opencl_libs)
 $(O)/tests/bench/bench_opencl: $(opencl_vendor)
 $(O)/tests/fuzz/fuzz_opencl: $(call objs,$(opencl_src))
-$(unit_bins): $(O)/tests/unit/%: $(O)/obj/tests/unit/%.o $(serve_lib) $(reference_lib) $(tool_common_lib) $(internal_lib)
+$(unit_bins): $(O)/tests/unit/%: $(O)/obj/tests/unit/%.o $(serve_lib) $(reference_lib) $(detect_lib) $(tool_common_lib) $(internal_lib)
 	$(call link,$(deps_libs) -lcmocka)
 $(program_bins) $(bench_bins): $(O)/%: $(O)/obj/%.o $(reference_lib) $(demo_lib) $(tool_common_lib) $(internal_lib)
 	$(call link,$(deps_libs))
