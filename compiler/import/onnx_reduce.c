@@ -4,19 +4,28 @@
 
 /**
  * struct reduction - what the node at work reduces
- * @layout: in which it is done
- * @axes: mask, in that layout
+ * @layout, @out_layout: of the operand and of the result
+ * @axes: mask, in the operand's layout
  * @keep: reduced dimensions stay, as 1
  * @kept: shape of the result with them, in that layout
  * @rank, @dim: shape of the result, in ONNX's order
  */
 struct reduction {
-	enum onnx_layout layout;
+	enum onnx_layout layout, out_layout;
 	u32 axes;
 	bool keep;
 	u32 kept[NPU_MAX_RANK];
 	u32 rank, dim[NPU_MAX_RANK];
 };
+
+/*
+ * Without the reduced dimensions the others have to be in ONNX's order: they are in an image too where
+ * height and width both go, or the channels.
+ */
+static bool leaves_order(u32 mask)
+{
+	return (mask >> 2 & 3) == 3 || mask >> 1 & 1;
+}
 
 static void set_shapes(struct onnx *o, u32 mask, bool keep, struct reduction *r)
 {
@@ -24,7 +33,8 @@ static void set_shapes(struct onnx *o, u32 mask, bool keep, struct reduction *r)
 	u32 i;
 
 	r->keep = keep;
-	r->layout = keep ? onnx_layout_of(o) : ONNX_PLAIN;
+	r->layout = keep || leaves_order(mask) ? onnx_layout_of(o) : ONNX_PLAIN;
+	r->out_layout = keep ? r->layout : ONNX_PLAIN;
 	for (i = 0; i < in->rank; i++) {
 		bool reduced = mask >> i & 1;
 		u32 to = onnx_graph_axis(r->layout, i);
@@ -128,7 +138,7 @@ static int add_composed(struct onnx *o, const struct reduction *r, const struct 
 			error = add_step(o, before, in, from);
 	}
 	if (!error)
-		error = onnx_result(o, 0, r->layout, r->rank, r->dim, &out);
+		error = onnx_result(o, 0, r->out_layout, r->rank, r->dim, &out);
 	sum = out;
 	if (!error && behind->there)
 		error = add_between(o, r, NPU_NONE, &sum);
@@ -175,7 +185,7 @@ static int add_log_sum_exp(struct onnx *o, const struct reduction *r, u32 in)
 {
 	struct exponential e;
 	u32 out, total;
-	int error = onnx_result(o, 0, r->layout, r->rank, r->dim, &out);
+	int error = onnx_result(o, 0, r->out_layout, r->rank, r->dim, &out);
 
 	if (!error)
 		error = add_log_sum(o, r, in, &e);
@@ -251,9 +261,9 @@ int onnx_read_arg(struct onnx *o)
 	if (error)
 		return error;
 	set_shapes(o, 1u << axis, onnx_int(o, "keepdims", 1), &r);
-	out = &o->out[0]->tensor[r.layout];
+	out = &o->out[0]->tensor[r.out_layout];
 	for (i = 0; i < r.rank; i++)
-		order[onnx_graph_axis(r.layout, i)] = r.dim[i];
+		order[onnx_graph_axis(r.out_layout, i)] = r.dim[i];
 	error = onnx_want(o, in, r.layout, &from);
 	if (!error)
 		error = onnx_add_tensor(o, o->out[0]->name, NPU_I64, r.rank, order, out);

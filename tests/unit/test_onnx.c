@@ -14,6 +14,7 @@
 
 #include "graph.h"
 #include "onnx_writer.h"
+#include "reference.h"
 
 #define FLOAT ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT
 #define UINT8 ONNX__TENSOR_PROTO__DATA_TYPE__UINT8
@@ -89,6 +90,80 @@ static void begin_conv(struct onnx_writer *w)
 	onnx_node(w, "Conv", "x,w", "y");
 	onnx_attribute_ints(w, "pads", "1,0,1,2");
 	onnx_attribute_ints(w, "strides", "1,2");
+}
+
+static void fill_input(struct npu_reference *reference)
+{
+	float *x = npu_reference_tensor(reference, graph->input[0]);
+	u64 i;
+
+	for (i = 0; i < npu_tensor_elements(&graph->tensor[graph->input[0]]); i++)
+		x[i] = (float)(i * 37 % 101) / 50 - 1;
+}
+
+/* Outputs y in ONNX's order, [1][c][h][w], and what is reduced of it. */
+static void check_reduced(enum npu_op_kind kind, u32 rank)
+{
+	const struct npu_tensor *y = &graph->tensor[graph->output[0]];
+	const u32 plane = y->dim[2] * y->dim[3];
+	struct npu_reference *reference;
+	const float *from, *mean;
+	const s64 *best;
+	u32 i, c;
+
+	assert_int_equal(npu_reference_new(graph, &reference, &diag), 0);
+	fill_input(reference);
+	assert_int_equal(npu_reference_run(reference, NULL, NULL, &diag), 0);
+	from = npu_reference_tensor(reference, graph->output[0]);
+	best = npu_reference_tensor(reference, graph->output[1]);
+	mean = npu_reference_tensor(reference, graph->output[1]);
+	for (c = 0; kind == NPU_OP_MEAN && rank == 2 && c < y->dim[1]; c++) {
+		float sum = 0;
+
+		for (i = 0; i < plane; i++)
+			sum += from[c * plane + i];
+		assert_float_equal(mean[c], sum / (float)plane, 1e-5);
+	}
+	for (i = 0; kind == NPU_OP_ARG_MAX && i < plane; i++)
+		for (c = 0; c < y->dim[1]; c++)
+			assert_true(from[c * plane + i] <= from[(u32)best[i] * plane + i]);
+	npu_reference_free(reference);
+}
+
+/* The mean of a plane, and the best channel of each point, behind a convolution: nothing is transposed. */
+static void test_reduce_layout(void **state)
+{
+	static const struct {
+		const char *type, *axis;
+		enum npu_op_kind kind;
+		u32 rank, transposes;
+	} cases[] = {
+		{ "ReduceMean", "2,3", NPU_OP_MEAN, 2, 2 },
+		{ "ReduceMean", "2", NPU_OP_MEAN, 3, 2 },
+		{ "ArgMax", "", NPU_OP_ARG_MAX, 3, 2 },
+	};
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct onnx_writer w;
+
+		begin_conv(&w);
+		onnx_node(&w, cases[i].type, "y", "r");
+		if (*cases[i].axis)
+			onnx_attribute_ints(&w, "axes", cases[i].axis);
+		else
+			onnx_attribute_int(&w, "axis", 1);
+		onnx_attribute_int(&w, "keepdims", 0);
+		onnx_output(&w, "y");
+		onnx_output(&w, "r");
+		good(&w);
+		check_reduced(cases[i].kind, cases[i].rank);
+		assert_int_equal(npu_op_output(graph, op_of(cases[i].kind))->rank, cases[i].rank);
+		/* The input is, and y as an output. */
+		assert_int_equal(count_kind(NPU_OP_TRANSPOSE), cases[i].transposes);
+		npu_graph_free(graph);
+		graph = NULL;
+	}
 }
 
 /* Layout, weights, window, batch. */
@@ -539,6 +614,7 @@ int main(void)
 		cmocka_unit_test_teardown(test_given_shapes, teardown),
 		cmocka_unit_test_teardown(test_bad_shapes, teardown),
 		cmocka_unit_test_teardown(test_conv, teardown),
+		cmocka_unit_test_teardown(test_reduce_layout, teardown),
 		cmocka_unit_test_teardown(test_same_padding, teardown),
 		cmocka_unit_test_teardown(test_folding, teardown),
 		cmocka_unit_test_teardown(test_folding_alias, teardown),
