@@ -148,7 +148,7 @@ int onnx_general_gemm(struct onnx *o, float alpha, float beta)
 {
 	bool sum = o->in_count > 2 && o->in[2] && !o->in[2]->empty;
 	struct matrices a, b, whole = { 0 };
-	u32 out, product;
+	u32 out = NPU_NONE, product;
 	int error = read_matrices(o, 0, &a);
 
 	/* There are no scales for what lies between. */

@@ -223,7 +223,7 @@ int onnx_read_lp_norm(struct onnx *o)
 {
 	const struct onnx_value *in = o->in[0];
 	s64 p = onnx_int(o, "p", 2);
-	u32 inputs[2], axis, sizes, sum, out, d;
+	u32 inputs[2], axis, sizes, sum = NPU_NONE, out, d;
 	struct norm n = { .rank = in->rank };
 	int error = onnx_axis(o, onnx_int(o, "axis", -1), in->rank, &axis);
 
@@ -287,7 +287,7 @@ static int add_share(struct onnx *o, u32 sum, u32 out)
 static int join_operands(struct onnx *o, bool mean)
 {
 	struct norm shape = { 0 };
-	u32 inputs[2], out, sum, i;
+	u32 inputs[2], out = NPU_NONE, sum, i;
 	int error = 0;
 
 	for (i = 0; !error && i < o->in_count; i++) {

@@ -184,7 +184,7 @@ static int add_log_sum(struct onnx *o, const struct reduction *r, u32 in, struct
 static int add_log_sum_exp(struct onnx *o, const struct reduction *r, u32 in)
 {
 	struct exponential e;
-	u32 out, total;
+	u32 out = NPU_NONE, total;
 	int error = onnx_result(o, 0, r->out_layout, r->rank, r->dim, &out);
 
 	if (!error)
