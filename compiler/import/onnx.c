@@ -391,7 +391,9 @@ static int read_graph(struct onnx *o)
 		error = read_nodes(o, true);
 	if (!error)
 		error = read_nodes(o, false);
-	return error ? error : read_outputs(o);
+	if (!error)
+		error = read_outputs(o);
+	return error ? error : onnx_drop_unread(o);
 }
 
 static int read_model(struct onnx *o, const void *data, size_t bytes)

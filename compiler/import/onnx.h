@@ -256,6 +256,16 @@ int onnx_read_batch_norm(struct onnx *o);
 bool onnx_fold_scale(struct onnx *o, const struct onnx_value *value, const float *mul,
 		     const float *add, u32 count, bool *folded);
 
+/* ---- onnx_flatten.c ---- */
+
+/*
+ * Where all of inputs[0] are the flattened elements of a transposed tensor: that tensor before it was
+ * transposed, and input 1 of the node as constant weights [K][C] in its order.
+ */
+int onnx_flattened_product(struct onnx *o, bool weights_are_kc, u32 inputs[2], bool *found);
+/* Takes operators out of the graph whose results nobody reads. */
+int onnx_drop_unread(struct onnx *o);
+
 /* ---- onnx_pool.c ---- */
 
 /*

@@ -328,9 +328,12 @@ static int add_product(struct onnx *o, bool weights_are_kc, float alpha, float b
 	u32 inputs[3], out, dim[NPU_MAX_RANK], count = 2, i;
 	struct npu_tensor x, w;
 	struct npu_op *op;
+	bool flattened = false;
 	int error = onnx_operand(o, 0, ONNX_PLAIN, &inputs[0]);
 
 	if (!error)
+		error = onnx_flattened_product(o, weights_are_kc, inputs, &flattened);
+	if (!error && !flattened)
 		error = make_weights(o, 2, weights_are_kc ? keep : swap, &inputs[1]);
 	if (error)
 		return error;
@@ -356,11 +359,19 @@ static int add_product(struct onnx *o, bool weights_are_kc, float alpha, float b
 	return 0;
 }
 
+/* Constant weights, maybe behind DequantizeLinear. */
+static bool has_constant_weights(const struct onnx *o)
+{
+	const struct onnx_value *w = o->in[1];
+
+	return onnx_constant(o, w) || (w->quantised && onnx_constant(o, w->quantised));
+}
+
 int onnx_read_gemm(struct onnx *o)
 {
 	float alpha = onnx_float(o, "alpha", 1), beta = onnx_float(o, "beta", 1);
 
-	if (!onnx_constant(o, o->in[1]) || onnx_int(o, "transA", 0))
+	if (!has_constant_weights(o) || onnx_int(o, "transA", 0))
 		return onnx_general_gemm(o, alpha, beta);
 	if (o->quantised && (alpha != 1 || beta != 1))
 		return onnx_fail(o, -ENOTSUP, "alpha %g and beta %g of a quantised product",
@@ -371,7 +382,7 @@ int onnx_read_gemm(struct onnx *o)
 
 int onnx_read_matmul(struct onnx *o)
 {
-	if (!onnx_constant(o, o->in[1]) || o->in[1]->rank != 2)
+	if (!has_constant_weights(o) || o->in[1]->rank != 2)
 		return onnx_general_matmul(o);
 	return add_product(o, false, 1, 1, -1);
 }
