@@ -393,33 +393,45 @@ static int load(const struct source *source)
 	return load_raw(source);
 }
 
+int tool_load_tensor_memory(const uint8_t *data, size_t bytes, const struct npu_tensor_info *info,
+			    unsigned index, const struct tool_input_options *options, void **out,
+			    char text[200])
+{
+	static const struct tool_input_options defaults;
+	struct source source = { .data = data,
+				 .bytes = bytes,
+				 .info = info,
+				 .options = options ? options : &defaults,
+				 .index = index,
+				 .out = malloc(info->bytes ? info->bytes : 1),
+				 .text = text };
+	int err;
+
+	if (!source.out) {
+		snprintf(text, 200, "out of memory");
+		return -ENOMEM;
+	}
+	err = load(&source);
+	if (err)
+		free(source.out);
+	else
+		*out = source.out;
+	return err;
+}
+
 int tool_load_tensor(const char *path, const struct npu_tensor_info *info, unsigned index,
 		     const struct tool_input_options *options, void **out, char text[200])
 {
-	static const struct tool_input_options defaults;
-	struct source source = {
-		.info = info, .options = options ? options : &defaults, .index = index, .text = text
-	};
-	uint8_t *data = NULL;
-	int err = tool_read_file(path, MAX_FILE, &data, &source.bytes);
+	uint8_t *data;
+	size_t bytes;
+	int err = tool_read_file(path, MAX_FILE, &data, &bytes);
 
 	if (err) {
 		snprintf(text, 200, "%s", strerror(-err));
 		return err;
 	}
-	source.data = data;
-	source.out = malloc(info->bytes ? info->bytes : 1);
-	if (!source.out) {
-		snprintf(text, 200, "out of memory");
-		err = -ENOMEM;
-	} else {
-		err = load(&source);
-	}
+	err = tool_load_tensor_memory(data, bytes, info, index, options, out, text);
 	free(data);
-	if (err)
-		free(source.out);
-	else
-		*out = source.out;
 	return err;
 }
 

@@ -57,6 +57,11 @@ extern const char tool_input_help[];
 int tool_load_tensor(const char *path, const struct npu_tensor_info *info, unsigned index,
 		     const struct tool_input_options *options, void **data, char text[200]);
 
+/* The same from memory. */
+int tool_load_tensor_memory(const uint8_t *data, size_t bytes, const struct npu_tensor_info *info,
+			    unsigned index, const struct tool_input_options *options, void **out,
+			    char text[200]);
+
 /* Is a file an .npz, which may have the arrays of several inputs? */
 bool tool_file_is_npz(const char *path);
 
