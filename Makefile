@@ -215,7 +215,7 @@ $(guest_bins): $(O)/%: $(O)/obj/%.o $(guest_objs) $(reference_lib) $(demo_lib) $
 # Its own functions stand in front of every allocation in our objects.
 $(O)/tests/programs/alloc_failure: private LDFLAGS += $(addprefix -Wl$(comma)--wrap=,\
 	malloc calloc realloc reallocarray aligned_alloc strdup strndup asprintf open_memstream)
-$(fuzz_bins): $(O)/%: $(O)/obj/%.o $(serve_lib) $(reference_lib) $(internal_lib)
+$(fuzz_bins): $(O)/%: $(O)/obj/%.o $(serve_lib) $(reference_lib) $(tool_common_lib) $(internal_lib)
 	$(call link,$(deps_libs) -fsanitize=fuzzer)
 
 # ---- what one does with it -----------------------------------------------------------
