@@ -141,7 +141,9 @@ enum npu_function {
 /* Where the bytes of an image's channels lie (pixels.h). */
 enum npu_pixel_order {
 	NPU_PIXELS_R8, /* one channel */
-	NPU_PIXELS_RGBA, /* red first in memory */
+	NPU_PIXELS_RGB, /* red first in memory */
+	NPU_PIXELS_BGR,
+	NPU_PIXELS_RGBA,
 	NPU_PIXELS_BGRA,
 	NPU_PIXELS_ARGB,
 	NPU_PIXELS_ABGR,

@@ -23,7 +23,11 @@ enum npu_region {
 enum npu_layout {
 	NPU_FEATURE, /* surfaces of atom channels: hardware.md, Layouts; INT8 */
 	NPU_LINEAR, /* NHWC as the model has it; CPU steps only */
-	NPU_PIXELS, /* lines of pixels, one plane after the other: CDMA's pixel input; UINT8 */
+	/*
+	 * Lines of pixels, one plane after the other: CDMA's pixel input; UINT8.  Where a pixel has four
+	 * bytes the tensor's may have three.
+	 */
+	NPU_PIXELS,
 };
 
 /**

@@ -441,13 +441,20 @@ static int check_tensor_value(const struct checker *c, u32 tensor)
 	const struct npu_tensor *t = &c->net->graph->tensor[tensor];
 	u32 value = c->net->tensor_value[tensor];
 	const struct npu_value *v;
+	u32 bytes;
 
 	if (value == NPU_NONE)
 		return 0;
 	if (value >= c->net->value_count)
 		return fail(c, "tensor %u has a value that does not exist", tensor);
 	v = &c->net->value[value];
-	if ((u64)v->h * v->w * v->c != npu_tensor_elements(t))
+	if (v->layout == NPU_PIXELS && v->tensor != tensor)
+		return fail(c, "%.80s is another tensor's image", v->name);
+	/* A pixel of three bytes has a fourth one in memory. */
+	bytes = v->layout == NPU_PIXELS && t->rank == 4 && t->dim[3] == 3 && v->pixel_bytes == 4
+			? 3
+			: v->c;
+	if ((u64)v->h * v->w * bytes != npu_tensor_elements(t))
 		return fail(c, "%.80s and its value differ in size", v->name);
 	if (v->layout == NPU_FEATURE ? t->dtype != NPU_I8 && t->dtype != NPU_U8
 				     : t->dtype != v->dtype)
@@ -464,10 +471,12 @@ int npu_net_verify(const struct npu_net *net, struct npu_diag *diag)
 		if (check_value(&c, i))
 			return -EINVAL;
 	for (i = 0; i < net->input_count; i++)
-		if (net->input[i] >= net->value_count)
+		if (net->input[i] >= net->value_count ||
+		    (net->graph && net->input[i] != net->tensor_value[net->graph->input[i]]))
 			return fail(&c, "input %u has no value", i);
 	for (i = 0; i < net->output_count; i++)
-		if (net->output[i] >= net->value_count)
+		if (net->output[i] >= net->value_count ||
+		    (net->graph && net->output[i] != net->tensor_value[net->graph->output[i]]))
 			return fail(&c, "output %u has no value", i);
 	for (i = 0; net->graph && i < net->graph->tensor_count; i++)
 		if (check_tensor_value(&c, i))

@@ -7,13 +7,15 @@
 
 const struct npu_pixel_format npu_pixel_formats[NPU_PIXELS_ORDER_COUNT] = {
 	/* NVDLA names the bytes of a word from its upper end, so A8B8G8R8 has red first. */
-	[NPU_PIXELS_R8] = { "r8", 0, { 0 } },
-	[NPU_PIXELS_RGBA] = { "rgba", 12, { 0, 1, 2, 3 } }, /* A8B8G8R8 */
-	[NPU_PIXELS_BGRA] = { "bgra", 13, { 2, 1, 0, 3 } }, /* A8R8G8B8 */
-	[NPU_PIXELS_ARGB] = { "argb", 14, { 1, 2, 3, 0 } }, /* B8G8R8A8 */
-	[NPU_PIXELS_ABGR] = { "abgr", 15, { 3, 2, 1, 0 } }, /* R8G8B8A8 */
-	[NPU_PIXELS_NV24] = { "nv24", 29, { 0, 1, 2 } }, /* Y8, V8U8 */
-	[NPU_PIXELS_NV42] = { "nv42", 28, { 0, 2, 1 } }, /* Y8, U8V8 */
+	[NPU_PIXELS_R8] = { "r8", 0, 0, { 0 } },
+	[NPU_PIXELS_RGB] = { "rgb", 16, 3, { 0, 1, 2 } }, /* X8B8G8R8 */
+	[NPU_PIXELS_BGR] = { "bgr", 17, 3, { 2, 1, 0 } }, /* X8R8G8B8 */
+	[NPU_PIXELS_RGBA] = { "rgba", 12, 0, { 0, 1, 2, 3 } }, /* A8B8G8R8 */
+	[NPU_PIXELS_BGRA] = { "bgra", 13, 0, { 2, 1, 0, 3 } }, /* A8R8G8B8 */
+	[NPU_PIXELS_ARGB] = { "argb", 14, 0, { 1, 2, 3, 0 } }, /* B8G8R8A8 */
+	[NPU_PIXELS_ABGR] = { "abgr", 15, 0, { 3, 2, 1, 0 } }, /* R8G8B8A8 */
+	[NPU_PIXELS_NV24] = { "nv24", 29, 0, { 0, 1, 2 } }, /* Y8, V8U8 */
+	[NPU_PIXELS_NV42] = { "nv42", 28, 0, { 0, 2, 1 } }, /* Y8, U8V8 */
 };
 
 static const struct nvdla_pixel_format *hardware(enum npu_pixel_order order)
@@ -21,9 +23,15 @@ static const struct nvdla_pixel_format *hardware(enum npu_pixel_order order)
 	return nvdla_pixel_format_find(npu_pixel_formats[order].hardware);
 }
 
-u32 npu_pixel_bytes(enum npu_pixel_order order)
+u32 npu_pixel_memory_bytes(enum npu_pixel_order order)
 {
 	return hardware(order)->bytes;
+}
+
+u32 npu_pixel_bytes(enum npu_pixel_order order)
+{
+	return npu_pixel_formats[order].bytes ? npu_pixel_formats[order].bytes
+					      : npu_pixel_memory_bytes(order);
 }
 
 u32 npu_pixel_uv_bytes(enum npu_pixel_order order)

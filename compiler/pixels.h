@@ -12,18 +12,22 @@
  * struct npu_pixel_format - where the bytes of an image lie
  * @name: as options have it
  * @hardware: number of CDMA's pixel format
+ * @bytes: of a pixel where applications have fewer than the hardware: the rest is put behind; 0: as many
  * @order: which byte of a pixel is channel 0, 1, ...; those of a second plane behind those of the first
  */
 struct npu_pixel_format {
 	const char *name;
 	u32 hardware;
+	u8 bytes;
 	u8 order[NPU_MAX_PIXEL_CHANNELS];
 };
 
 extern const struct npu_pixel_format npu_pixel_formats[NPU_PIXELS_ORDER_COUNT];
 
-/* Bytes of a pixel in the first plane, and in the second one: 0: there is none. */
+/* Bytes of a pixel in the first plane as applications have it, and in the second one: 0: there is none. */
 u32 npu_pixel_bytes(enum npu_pixel_order order);
+/* In the first plane as the NPU reads it. */
+u32 npu_pixel_memory_bytes(enum npu_pixel_order order);
 u32 npu_pixel_uv_bytes(enum npu_pixel_order order);
 
 /* The format of that name; NPU_PIXELS_ORDER_COUNT: there is none. */

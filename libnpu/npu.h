@@ -216,8 +216,9 @@ NPU_API int npu_set_thread_priority(enum npu_priority priority);
  *	environment variable NPU_RECORD names, else none.  Simulated NPUs only
  * @input_shapes: "[NAME:]1x3x48x192", several separated by commas: shapes of inputs that the model's
  *	file leaves open; NULL: none
- * @pixels: the model's first input takes images of such bytes: "r8"; "rgba", "bgra", "argb", "abgr":
- *	four bytes a pixel in that order in memory, of which models of three channels leave out a;
+ * @pixels: the model's first input takes images of such bytes: "r8"; "rgb", "bgr"; "rgba", "bgra",
+ *	"argb", "abgr": so many bytes a pixel in that order in memory, of which models of three channels
+ *	leave out a;
  *	"nv24", "nv42": a plane of Y and one of U, V or V, U pairs, as many as pixels.  Red or Y is the
  *	model's first channel.  NULL: it takes what the model says.  Not of compiled files
  * @pixel_mean, @pixel_scale: what a byte of the model's channel stands for: (byte - mean) * scale.

@@ -58,6 +58,12 @@ static struct part band_part(const struct npu_lane *lane, u32 index, u32 band)
 	};
 }
 
+static const struct npu_tensor *tensor_of(const struct npu_model *model,
+					  const struct npu_value *value)
+{
+	return &model->program->net->graph->tensor[value->tensor];
+}
+
 /* Lines of one plane of an image between memory and a tensor without gaps. */
 static void copy_plane(u8 *memory, u8 *linear, const struct part *part, u32 line, bool write)
 {
@@ -73,14 +79,35 @@ static void copy_plane(u8 *memory, u8 *linear, const struct part *part, u32 line
 	}
 }
 
-/* Planes of pixels: in the tensor all lines of the first one come before those of the second. */
-static void copy_pixels(const struct npu_value *value, const struct part *part, u8 *linear,
+/* Pixels of three bytes, which have a fourth one in memory that no weight looks at. */
+static void copy_narrow(const struct npu_value *value, const struct part *part, u8 *linear,
 			bool write)
+{
+	u32 y, x;
+
+	for (y = 0; y < part->cube.h; y++) {
+		u8 *memory = part->memory + (size_t)y * part->cube.line_stride;
+
+		for (x = 0; x < value->w; x++, memory += 4, linear += 3)
+			if (write)
+				memcpy(memory, linear, 3);
+			else
+				memcpy(linear, memory, 3);
+	}
+}
+
+/* Planes of pixels: in the tensor all lines of the first one come before those of the second. */
+static void copy_pixels(const struct npu_value *value, const struct npu_tensor *tensor,
+			const struct part *part, u8 *linear, bool write)
 {
 	u32 line = value->w * value->pixel_bytes;
 	u32 second = value->w * (value->c - value->pixel_bytes);
 	size_t first_row = part->at / (line + second);
 
+	if (tensor->dim[3] == 3 && value->pixel_bytes == 4) {
+		copy_narrow(value, part, linear + first_row * value->w * 3, write);
+		return;
+	}
 	copy_plane(part->memory, linear + first_row * line, part, line, write);
 	if (second)
 		copy_plane(part->memory + part->cube.surface_stride,
@@ -110,7 +137,7 @@ void npu_value_read(const struct npu_lane *lane, u32 index, enum npu_dtype dtype
 		u8 *to = (u8 *)linear + part.at;
 
 		if (value->layout == NPU_PIXELS)
-			copy_pixels(value, &part, linear, false);
+			copy_pixels(value, tensor_of(lane->model, value), &part, linear, false);
 		else if (value->layout == NPU_FEATURE)
 			npu_layout_from_feature(to, part.memory, &part.cube, flip);
 		else
@@ -130,7 +157,8 @@ void npu_value_write(const struct npu_lane *lane, u32 index, enum npu_dtype dtyp
 		const u8 *from = (const u8 *)linear + part.at;
 
 		if (value->layout == NPU_PIXELS)
-			copy_pixels(value, &part, (u8 *)(uintptr_t)linear, true);
+			copy_pixels(value, tensor_of(lane->model, value), &part,
+				    (u8 *)(uintptr_t)linear, true);
 		else if (value->layout == NPU_FEATURE)
 			npu_layout_to_feature(part.memory, from, &part.cube, flip);
 		else

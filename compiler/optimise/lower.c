@@ -46,8 +46,13 @@ static int convert_image(struct npu_opt *opt, u32 conv, const char *reason)
 	u32 tensor = opt->graph->op[op].input[0];
 	struct npu_value *value = &opt->net->value[npu_opt_value(opt, tensor)];
 	const struct npu_tensor *bytes = &opt->graph->tensor[tensor];
+	u32 nhwc[4];
 
+	npu_tensor_nhwc(bytes, nhwc);
 	value->layout = NPU_LINEAR;
+	value->h = nhwc[1];
+	value->w = nhwc[2];
+	value->c = nhwc[3];
 	value->line_stride = value->surface_stride = value->pixel_bytes = 0;
 	value->bytes = bytes->bytes;
 	opt->op[conv].pixels = NPU_NONE;

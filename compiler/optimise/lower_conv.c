@@ -45,7 +45,8 @@ static void read_pixels(struct npu_opt *opt, struct npu_conv *conv, u32 op)
 	const struct npu_op *pixels = &opt->graph->op[op];
 
 	conv->pixels_op = op;
-	conv->pixel_channels = npu_pixel_bytes(pixels->pixels) + npu_pixel_uv_bytes(pixels->pixels);
+	conv->pixel_channels =
+		npu_pixel_memory_bytes(pixels->pixels) + npu_pixel_uv_bytes(pixels->pixels);
 	conv->input = npu_opt_value(opt, pixels->input[0]);
 	npu_pixel_load(pixels, conv->in, &conv->pixels);
 }

@@ -101,7 +101,7 @@ static bool is_image(const struct npu_opt *opt, u32 tensor)
 static void make_image(struct npu_opt *opt, u32 tensor)
 {
 	const struct npu_op *op = &opt->graph->op[opt->tensor[tensor].consumer];
-	u32 bytes = npu_pixel_bytes(op->pixels), nhwc[4];
+	u32 bytes = npu_pixel_memory_bytes(op->pixels), nhwc[4];
 
 	npu_tensor_nhwc(npu_op_output(opt->graph, op), nhwc);
 	npu_value_set_pixels(&opt->net->value[opt->tensor[tensor].value], opt->config, nhwc[1],

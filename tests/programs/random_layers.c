@@ -674,7 +674,7 @@ static bool take_image(struct npu_graph *graph, char what[256])
 
 	pixels.order = c == 1	? NPU_PIXELS_R8
 		       : c == 4 ? (enum npu_pixel_order)pick(NPU_PIXELS_RGBA, NPU_PIXELS_ABGR)
-				: (enum npu_pixel_order)pick(NPU_PIXELS_RGBA, NPU_PIXELS_NV42);
+				: (enum npu_pixel_order)pick(NPU_PIXELS_RGB, NPU_PIXELS_NV42);
 	for (i = 0; i < NPU_MAX_PIXEL_CHANNELS; i++) {
 		pixels.mean[i] = (float)pick(0, 255);
 		pixels.scale[i] = in->quant.scale[0];

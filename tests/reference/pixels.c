@@ -9,8 +9,9 @@
 
 /* The letters of a pixel in memory. */
 static const char *const memory_order[NPU_PIXELS_ORDER_COUNT] = {
-	[NPU_PIXELS_R8] = "R",	    [NPU_PIXELS_RGBA] = "RGBA", [NPU_PIXELS_BGRA] = "BGRA",
-	[NPU_PIXELS_ARGB] = "ARGB", [NPU_PIXELS_ABGR] = "ABGR",
+	[NPU_PIXELS_R8] = "R",	    [NPU_PIXELS_RGB] = "RGB",	[NPU_PIXELS_BGR] = "BGR",
+	[NPU_PIXELS_RGBA] = "RGBA", [NPU_PIXELS_BGRA] = "BGRA", [NPU_PIXELS_ARGB] = "ARGB",
+	[NPU_PIXELS_ABGR] = "ABGR",
 };
 
 static u8 byte_of(const struct ref_run *run, const struct ref_view *in, const struct ref_view *out,
