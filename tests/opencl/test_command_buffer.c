@@ -273,40 +273,7 @@ static void budget_shrinks(void **state)
 	cl_end(&cl);
 }
 
-#define EXECUTIONS 40
-
-/* Many executions of one command buffer in a queue out of order, all of them at once. */
-static void simultaneous_use(void **state)
-{
-	cl_command_buffer_khr buffer;
-	cl_event event[EXECUTIONS];
-	struct digits digits;
-	cl_command_queue queue;
-	struct cl cl;
-	int i;
-
-	begin(&cl);
-	begin_digits(&cl, &digits);
-	queue = cl_out_of_order(&cl);
-	buffer = create(queue, CL_COMMAND_BUFFER_SIMULTANEOUS_USE_KHR);
-	OK(fn.kernel(buffer, NULL, NULL, digits.kernel, 1, NULL, &one, NULL, 0, NULL, NULL, NULL));
-	OK(fn.finalize(buffer));
-	for (i = 0; i < EXECUTIONS; i++)
-		OK(fn.enqueue(0, NULL, buffer, 0, NULL, &event[i]));
-	OK(clWaitForEvents(EXECUTIONS, event));
-	check_digits(&cl, &digits);
-	/* A queue of another kind takes it too. */
-	OK(fn.enqueue(1, &cl.queue, buffer, 0, NULL, NULL));
-	check_digits(&cl, &digits);
-	for (i = 0; i < EXECUTIONS; i++)
-		OK(clReleaseEvent(event[i]));
-	OK(fn.release(buffer));
-	OK(clReleaseCommandQueue(queue));
-	end_digits(&digits);
-	cl_end(&cl);
-}
-
-/* ---- mutable dispatch ---- */
+/* ---- updates ---- */
 
 static cl_int update(cl_command_buffer_khr buffer, cl_mutable_command_khr command, cl_uint index,
 		     cl_mem mem)
@@ -320,6 +287,57 @@ static cl_int update(cl_command_buffer_khr buffer, cl_mutable_command_khr comman
 
 	return fn.update(buffer, 1, &type, configs);
 }
+
+#define EXECUTIONS 40
+
+/*
+ * Many executions of one command buffer in a queue out of order, all of them at once, each with an output of its
+ * own.
+ */
+static void simultaneous_use(void **state)
+{
+	cl_command_buffer_khr buffer;
+	cl_mutable_command_khr command;
+	cl_event event[EXECUTIONS];
+	cl_mem out[EXECUTIONS];
+	struct digits digits;
+	cl_command_queue queue;
+	struct cl cl;
+	int i;
+
+	begin(&cl);
+	begin_digits(&cl, &digits);
+	queue = cl_out_of_order(&cl);
+	buffer = create(queue,
+			CL_COMMAND_BUFFER_SIMULTANEOUS_USE_KHR | CL_COMMAND_BUFFER_MUTABLE_KHR);
+	OK(fn.kernel(buffer, NULL, NULL, digits.kernel, 1, NULL, &one, NULL, 0, NULL, NULL,
+		     &command));
+	OK(fn.finalize(buffer));
+	for (i = 0; i < EXECUTIONS; i++) {
+		out[i] = cl_buffer(&cl, DIGITS_CLASSES, NULL);
+		OK(update(buffer, command, 1, out[i]));
+		OK(fn.enqueue(0, NULL, buffer, 0, NULL, &event[i]));
+	}
+	OK(clWaitForEvents(EXECUTIONS, event));
+	for (i = 0; i < EXECUTIONS; i++) {
+		cl_char is[DIGITS_CLASSES];
+
+		cl_read(&cl, out[i], DIGITS_CLASSES, is);
+		assert_memory_equal(is, digits.expected, DIGITS_CLASSES);
+		OK(clReleaseEvent(event[i]));
+		OK(clReleaseMemObject(out[i]));
+	}
+	/* A queue of another kind takes it too. */
+	OK(update(buffer, command, 1, digits.out));
+	OK(fn.enqueue(1, &cl.queue, buffer, 0, NULL, NULL));
+	check_digits(&cl, &digits);
+	OK(fn.release(buffer));
+	OK(clReleaseCommandQueue(queue));
+	end_digits(&digits);
+	cl_end(&cl);
+}
+
+/* ---- mutable dispatch ---- */
 
 /* An update concerns later executions alone, also where the earlier one has not begun. */
 static void updates(void **state)
