@@ -249,7 +249,7 @@ endef
 install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(LIBDIR)/pkgconfig
 	install -m 755 $(bins) $(DESTDIR)$(PREFIX)/bin/
-	install -m 644 libnpu/npu.h libnpu/opencl/cl_npu.h $(DESTDIR)$(PREFIX)/include/
+	install -m 644 libnpu/npu.h $(wildcard libnpu/opencl/cl_npu*.h) $(DESTDIR)$(PREFIX)/include/
 	install -m 644 $(libnpu_static) $(DESTDIR)$(LIBDIR)/
 	install -m 755 $(libnpu_shared) $(opencl_shared) $(DESTDIR)$(LIBDIR)/
 	install -d $(DESTDIR)$(VENDORDIR)
@@ -261,7 +261,7 @@ install: all
 	$(foreach page,$(man_pages),install -D -m 644 $(page) $(call man_place,$(page))/$(notdir $(page)) &&) true
 
 uninstall:
-	rm -f $(addprefix $(DESTDIR)$(PREFIX)/bin/,$(notdir $(bins))) $(addprefix $(DESTDIR)$(PREFIX)/include/,npu.h cl_npu.h) \
+	rm -f $(addprefix $(DESTDIR)$(PREFIX)/bin/,$(notdir $(bins))) $(addprefix $(DESTDIR)$(PREFIX)/include/,npu.h $(notdir $(wildcard libnpu/opencl/cl_npu*.h))) \
 		$(DESTDIR)$(VENDORDIR)/npu.icd \
 		$(addprefix $(DESTDIR)$(LIBDIR)/,libnpu.a $(notdir $(libnpu_shared)) libnpu.so.0 libnpu.so $(notdir $(opencl_shared)) pkgconfig/npu.pc pkgconfig/npu-opencl.pc) \
 		$(foreach page,$(man_pages),$(call man_place,$(page))/$(notdir $(page)))

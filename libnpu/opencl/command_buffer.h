@@ -13,7 +13,7 @@
 
 #include "ocl.h"
 
-#include "cl_command_buffer.h"
+#include "cl_npu_command_buffer.h"
 
 /* What clUpdateMutableCommandsKHR() can change. */
 #define OCL_MUTABLE_FIELDS CL_MUTABLE_DISPATCH_ARGUMENTS_KHR

@@ -3,7 +3,7 @@
  * Command buffers: what they record and keep, how they run, updates, states, queries and errors.
  */
 #include "builtin.h"
-#include "cl_command_buffer.h"
+#include "cl_npu_command_buffer.h"
 
 /* The extension's functions, as a program gets them. */
 static struct {
