@@ -77,11 +77,15 @@ compiler_src := $(wildcard compiler/*.c compiler/*/*.c)
 format_objs := $(O)/obj/gen/onnx.pb-c.o $(O)/obj/gen/caffe.pb-c.o
 libnpu_src := $(wildcard libnpu/*.c libnpu/cpu/*.c)
 opencl_src := $(wildcard libnpu/opencl/*.c)
+# Programs in the code of the host, for other people's suites: never in what is installed.
+ifeq ($(HOST_KERNELS),1)
+opencl_src += tests/opencl/host/host_kernel.c
+endif
 reference_src := $(wildcard tests/reference/*.c)
 demo_src := $(wildcard tools/demo/*.c)
 tool_common_src := $(wildcard tools/common/*.c)
 detect_src := $(wildcard tools/detect/*.c)
-all_src := $(wildcard $(foreach room,uapi driver compiler libnpu tools tests,$(room)/*.[ch] $(room)/*/*.[ch]) tests/vm/guest/*.[ch] tools/examples/opencl/*.[ch])
+all_src := $(wildcard $(foreach room,uapi driver compiler libnpu tools tests,$(room)/*.[ch] $(room)/*/*.[ch]) tests/vm/guest/*.[ch] tools/examples/opencl/*.[ch] tests/opencl/host/*.[ch])
 
 hw_lib := $(O)/obj/libnvdla-hw.a
 npusim_lib := $(O)/obj/libnpusim.a

@@ -7,6 +7,9 @@
 
 #include "command_buffer.h"
 
+/* What the extension knows: offset, global and local size, arguments, execution information. */
+#define KNOWN_FIELDS 0x1f
+
 /* ---- handles ---- */
 
 static cl_int read_field(const cl_command_properties_khr *property, const size_t *local,
@@ -15,6 +18,8 @@ static cl_int read_field(const cl_command_properties_khr *property, const size_t
 	switch (property[0]) {
 	case CL_MUTABLE_DISPATCH_UPDATABLE_FIELDS_KHR:
 		*fields = property[1];
+		if (property[1] & ~(cl_properties)KNOWN_FIELDS)
+			return CL_INVALID_VALUE;
 		return property[1] & ~(cl_properties)OCL_MUTABLE_FIELDS ? CL_INVALID_OPERATION
 									: CL_SUCCESS;
 	case CL_MUTABLE_DISPATCH_ASSERTS_KHR:
