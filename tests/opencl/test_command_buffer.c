@@ -454,6 +454,38 @@ static void update_errors(void **state)
 	cl_end(&cl);
 }
 
+/* A kernel without work-items is recorded, updated and run like any other. */
+static void no_work_items(void **state)
+{
+	const size_t zero = 0;
+	cl_command_buffer_khr buffer;
+	cl_mutable_command_khr command;
+	cl_kernel kernel, same;
+	cl_mem from, to;
+	cl_uchar out;
+	struct cl cl;
+
+	begin(&cl);
+	from = cl_buffer(&cl, 1, "a");
+	to = cl_buffer(&cl, 1, "b");
+	kernel = cl_copy_kernel(&cl, from, to, 1);
+	buffer = create(cl.queue, CL_COMMAND_BUFFER_MUTABLE_KHR);
+	OK(fn.kernel(buffer, NULL, NULL, kernel, 1, NULL, &zero, NULL, 0, NULL, NULL, &command));
+	OK(fn.finalize(buffer));
+	OK(fn.enqueue(0, NULL, buffer, 0, NULL, NULL));
+	OK(update(buffer, command, 1, from));
+	OK(fn.mutable_info(command, CL_MUTABLE_DISPATCH_KERNEL_KHR, sizeof(same), &same, NULL));
+	assert_ptr_equal(same, kernel);
+	OK(fn.enqueue(0, NULL, buffer, 0, NULL, NULL));
+	cl_read(&cl, to, 1, &out);
+	assert_int_equal(out, 'b');
+	OK(fn.release(buffer));
+	OK(clReleaseKernel(kernel));
+	OK(clReleaseMemObject(from));
+	OK(clReleaseMemObject(to));
+	cl_end(&cl);
+}
+
 static void mutable_queries(void **state)
 {
 	const cl_command_properties_khr properties[] = { CL_MUTABLE_DISPATCH_UPDATABLE_FIELDS_KHR,
@@ -732,13 +764,14 @@ static void enqueue_errors(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(commands),	   cmocka_unit_test(keeps_what_it_needs),
-		cmocka_unit_test(event),	   cmocka_unit_test(empty),
-		cmocka_unit_test(budget_shrinks),  cmocka_unit_test(simultaneous_use),
-		cmocka_unit_test(updates),	   cmocka_unit_test(update_errors),
-		cmocka_unit_test(mutable_queries), cmocka_unit_test(queries),
-		cmocka_unit_test(version),	   cmocka_unit_test(create_errors),
-		cmocka_unit_test(record_errors),   cmocka_unit_test(enqueue_errors),
+		cmocka_unit_test(commands),	  cmocka_unit_test(keeps_what_it_needs),
+		cmocka_unit_test(event),	  cmocka_unit_test(empty),
+		cmocka_unit_test(budget_shrinks), cmocka_unit_test(simultaneous_use),
+		cmocka_unit_test(updates),	  cmocka_unit_test(update_errors),
+		cmocka_unit_test(no_work_items),  cmocka_unit_test(mutable_queries),
+		cmocka_unit_test(queries),	  cmocka_unit_test(version),
+		cmocka_unit_test(create_errors),  cmocka_unit_test(record_errors),
+		cmocka_unit_test(enqueue_errors),
 	};
 
 	return cmocka_run_group_tests_name("opencl_command_buffer", tests, NULL, NULL);
