@@ -77,11 +77,15 @@ compiler_src := $(wildcard compiler/*.c compiler/*/*.c)
 format_objs := $(O)/obj/gen/onnx.pb-c.o $(O)/obj/gen/caffe.pb-c.o
 libnpu_src := $(wildcard libnpu/*.c libnpu/cpu/*.c)
 opencl_src := $(wildcard libnpu/opencl/*.c)
+# Programs in the code of the host, for other people's suites: never in what is installed.
+ifeq ($(HOST_KERNELS),1)
+opencl_src += tests/opencl/host/host_kernel.c
+endif
 reference_src := $(wildcard tests/reference/*.c)
 demo_src := $(wildcard tools/demo/*.c)
 tool_common_src := $(wildcard tools/common/*.c)
 detect_src := $(wildcard tools/detect/*.c)
-all_src := $(wildcard $(foreach room,uapi driver compiler libnpu tools tests,$(room)/*.[ch] $(room)/*/*.[ch]) tests/vm/guest/*.[ch] tools/examples/opencl/*.[ch])
+all_src := $(wildcard $(foreach room,uapi driver compiler libnpu tools tests,$(room)/*.[ch] $(room)/*/*.[ch]) tests/vm/guest/*.[ch] tools/examples/opencl/*.[ch] tests/opencl/host/*.[ch])
 
 hw_lib := $(O)/obj/libnvdla-hw.a
 npusim_lib := $(O)/obj/libnpusim.a
@@ -249,7 +253,7 @@ endef
 install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(LIBDIR)/pkgconfig
 	install -m 755 $(bins) $(DESTDIR)$(PREFIX)/bin/
-	install -m 644 libnpu/npu.h libnpu/opencl/cl_npu.h $(DESTDIR)$(PREFIX)/include/
+	install -m 644 libnpu/npu.h $(wildcard libnpu/opencl/cl_npu*.h) $(DESTDIR)$(PREFIX)/include/
 	install -m 644 $(libnpu_static) $(DESTDIR)$(LIBDIR)/
 	install -m 755 $(libnpu_shared) $(opencl_shared) $(DESTDIR)$(LIBDIR)/
 	install -d $(DESTDIR)$(VENDORDIR)
@@ -261,7 +265,7 @@ install: all
 	$(foreach page,$(man_pages),install -D -m 644 $(page) $(call man_place,$(page))/$(notdir $(page)) &&) true
 
 uninstall:
-	rm -f $(addprefix $(DESTDIR)$(PREFIX)/bin/,$(notdir $(bins))) $(addprefix $(DESTDIR)$(PREFIX)/include/,npu.h cl_npu.h) \
+	rm -f $(addprefix $(DESTDIR)$(PREFIX)/bin/,$(notdir $(bins))) $(addprefix $(DESTDIR)$(PREFIX)/include/,npu.h $(notdir $(wildcard libnpu/opencl/cl_npu*.h))) \
 		$(DESTDIR)$(VENDORDIR)/npu.icd \
 		$(addprefix $(DESTDIR)$(LIBDIR)/,libnpu.a $(notdir $(libnpu_shared)) libnpu.so.0 libnpu.so $(notdir $(opencl_shared)) pkgconfig/npu.pc pkgconfig/npu-opencl.pc) \
 		$(foreach page,$(man_pages),$(call man_place,$(page))/$(notdir $(page)))

@@ -62,13 +62,13 @@ static inline int nvdla_compat_sched_init(struct drm_gpu_scheduler *sched,
 }
 
 static inline int nvdla_compat_sched_job_init(struct drm_sched_job *job,
-					      struct drm_sched_entity *entity, void *owner,
-					      u64 client_id)
+					      struct drm_sched_entity *entity, u32 credits,
+					      void *owner, u64 client_id)
 {
 #ifdef NVDLA_HAVE_SCHED_CLIENT_ID
-	return drm_sched_job_init(job, entity, 1, owner, client_id);
+	return drm_sched_job_init(job, entity, credits, owner, client_id);
 #else
-	return drm_sched_job_init(job, entity, 1, owner);
+	return drm_sched_job_init(job, entity, credits, owner);
 #endif
 }
 

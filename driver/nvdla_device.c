@@ -16,6 +16,9 @@
 /* An idle NPU is switched off after so long. */
 #define NVDLA_AUTOSUSPEND_MS 100
 
+/* So often a lost device is looked for. */
+#define NVDLA_LOOK_MS 100
+
 /* What a bus reads where no device answers. */
 #define NVDLA_NOBODY 0xffffffffu
 
@@ -125,6 +128,28 @@ static int device_hw_init(struct nvdla_device *nvdla)
 	ret = nvdla_hw_init(&nvdla->hw, &io, nvdla->config);
 	nvdla->hw.event = nvdla_sched_event;
 	return ret;
+}
+
+/* A device that cannot be reset is lost, not an error of its power: it may be back later. */
+static void take_over(struct nvdla_device *nvdla)
+{
+	int ret = device_hw_init(nvdla);
+
+	if (!ret || nvdla->lost)
+		return;
+	dev_err(nvdla->dev, "reset failed: %d\n", ret);
+	WRITE_ONCE(nvdla->lost, true);
+}
+
+void nvdla_device_revive(struct nvdla_device *nvdla)
+{
+	guard(mutex)(&nvdla->sched.hw_lock);
+	/* What is in flight fails at the next tick. */
+	if (!nvdla->lost || !nvdla->glue->reset || nvdla->hw.segment[0] ||
+	    time_before(jiffies, nvdla->look_again))
+		return;
+	take_over(nvdla);
+	nvdla->look_again = jiffies + msecs_to_jiffies(NVDLA_LOOK_MS);
 }
 
 /* ---- identity ---- */
@@ -340,7 +365,6 @@ static int nvdla_device_runtime_suspend(struct device *dev)
 	return 0;
 }
 
-/* A device that cannot be reset is lost, not an error of its power: the next resume tries again. */
 static int nvdla_device_runtime_resume(struct device *dev)
 {
 	struct nvdla_device *nvdla = dev_get_drvdata(dev);
@@ -350,11 +374,7 @@ static int nvdla_device_runtime_resume(struct device *dev)
 	if (ret || !nvdla->glue->reset)
 		return ret;
 	guard(mutex)(&nvdla->sched.hw_lock);
-	ret = device_hw_init(nvdla);
-	if (ret && !nvdla->lost) {
-		dev_err(dev, "reset at resume failed: %d\n", ret);
-		WRITE_ONCE(nvdla->lost, true);
-	}
+	take_over(nvdla);
 	return 0;
 }
 

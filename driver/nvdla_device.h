@@ -87,6 +87,7 @@ struct nvdla_stats {
  * @sram_bytes: on-chip memory behind the second memory interface that chains may use; 0: none
  * @has_iommu: the device's accesses are translated
  * @lost: registers read as all ones, or no reset ends: nothing can run until a reset does
+ * @look_again: jiffies before which nobody looks whether it is back; protected by @sched.hw_lock
  * @writes: register writes that are not yet with the device; protected by @sched.hw_lock
  * @write_count: how many
  * @hw: state of the register file; protected by @sched.hw_lock
@@ -108,6 +109,7 @@ struct nvdla_device {
 	u64 sram_bytes;
 	bool has_iommu;
 	bool lost;
+	unsigned long look_again;
 
 	struct nvdla_reg_write writes[NVDLA_WRITE_BURST];
 	u32 write_count;
@@ -171,6 +173,13 @@ u32 nvdla_device_read(struct nvdla_device *nvdla, u32 reg);
 
 /* Hand the collected register writes to a powered device; @sched.hw_lock is held. */
 void nvdla_device_flush(struct nvdla_device *nvdla);
+
+/*
+ * Looks whether a lost device is back, by a reset, but not more often than every tenth of a second:
+ * whoever submits all the time would otherwise keep it awake, and so lost until it resumes.  It has
+ * power, and drm_dev_enter() was called.
+ */
+void nvdla_device_revive(struct nvdla_device *nvdla);
 
 /* For the glue's struct device_driver; runtime and system sleep. */
 extern const struct dev_pm_ops nvdla_device_pm_ops;

@@ -136,6 +136,7 @@ void nvdla_job_segment_free(struct nvdla_job_segment *segment)
 
 static int make_segment(struct nvdla_job *job, struct drm_sched_entity *entity, u32 first)
 {
+	u32 tasks = nvdla_chain_segment(&job->kchain->chain, first);
 	struct nvdla_job_segment *segment;
 	int ret;
 
@@ -145,7 +146,8 @@ static int make_segment(struct nvdla_job *job, struct drm_sched_entity *entity, 
 	segment = kzalloc(sizeof(*segment), GFP_KERNEL_ACCOUNT);
 	if (!segment)
 		return -ENOMEM;
-	ret = nvdla_compat_sched_job_init(&segment->base, entity, job->nvdla, job->client->id);
+	ret = nvdla_compat_sched_job_init(&segment->base, entity, min(tasks, NVDLA_SCHED_CREDITS),
+					  job->nvdla, job->client->id);
 	if (ret) {
 		kfree(segment);
 		return ret;
@@ -158,7 +160,7 @@ static int make_segment(struct nvdla_job *job, struct drm_sched_entity *entity, 
 		.region_base = job->region_base,
 		.run = job->run,
 		.first = first,
-		.count = nvdla_chain_segment(&job->kchain->chain, first),
+		.count = tasks,
 		.serial = job->serial,
 		.owner = segment,
 	};

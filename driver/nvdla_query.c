@@ -63,6 +63,7 @@ static void query_limits(struct nvdla_device *nvdla, struct nvdla_client *client
 	limits->jobs_per_submit = NVDLA_MAX_JOBS_PER_SUBMIT;
 	limits->syncs_per_job = NVDLA_MAX_SYNCS_PER_JOB;
 	limits->timeout_ms = NVDLA_TIMEOUT_MS;
+	limits->run_tasks = NVDLA_CHAIN_MAX_RUN;
 }
 
 static void query_budget(struct nvdla_device *nvdla, struct nvdla_client *client, void *answer)

@@ -425,6 +425,9 @@ int nvdla_sched_init(struct nvdla_device *nvdla)
 	struct nvdla_sched *sched = &nvdla->sched;
 	int ret;
 
+	/* There is no place for more. */
+	BUILD_BUG_ON(NVDLA_SCHED_CREDITS > NVDLA_SEGMENTS);
+
 	mutex_init(&sched->hw_lock);
 	mutex_init(&sched->clients_lock);
 	INIT_LIST_HEAD(&sched->clients);
@@ -438,7 +441,7 @@ int nvdla_sched_init(struct nvdla_device *nvdla)
 	ret = nvdla_coredump_init(nvdla);
 	if (ret)
 		goto destroy;
-	ret = nvdla_compat_sched_init(&sched->base, &sched_ops, NVDLA_SEGMENTS, TICK,
+	ret = nvdla_compat_sched_init(&sched->base, &sched_ops, NVDLA_SCHED_CREDITS, TICK,
 				      dev_name(nvdla->dev), nvdla->dev);
 	if (ret)
 		goto fini_coredump;
@@ -515,6 +518,8 @@ int nvdla_sched_alive(struct nvdla_device *nvdla)
 {
 	if (READ_ONCE(nvdla->sched.dead))
 		return -ENODEV;
+	if (READ_ONCE(nvdla->lost))
+		nvdla_device_revive(nvdla);
 	return READ_ONCE(nvdla->lost) ? -EIO : 0;
 }
 

@@ -22,6 +22,13 @@ struct nvdla_client;
 struct nvdla_device;
 struct nvdla_job_segment;
 
+/*
+ * Each task takes a credit: two segments of one task are with the hardware, so that one's registers
+ * are written while the other runs, or one segment of more.  Whoever comes with a higher priority
+ * waits for these.
+ */
+#define NVDLA_SCHED_CREDITS 2U
+
 /**
  * struct nvdla_sched - queue of one NPU
  * @base: scheduler
@@ -92,7 +99,10 @@ void nvdla_sched_event(struct nvdla_hw *hw, struct nvdla_segment *segment, u32 t
 /* The queue as text, for debugfs. */
 void nvdla_sched_print(struct nvdla_device *nvdla, struct drm_printer *p);
 
-/* Can jobs be accepted?  Return: 0; -EIO: the device is dead; -ENODEV: it goes away. */
+/*
+ * Can jobs be accepted?  Looks whether a lost device is back; it has power, and no lock of buffers
+ * is held.  Return: 0; -EIO: the device is lost; -ENODEV: it goes away.
+ */
 int nvdla_sched_alive(struct nvdla_device *nvdla);
 
 /* A number that no other run of a chain on this device has. */

@@ -315,7 +315,7 @@ static bool is_control_flow(const char *name)
 	u32 i;
 
 	for (i = 0; i < ARRAY_SIZE(names); i++)
-		if (!strcmp(name, names[i]))
+		if (name && !strcmp(name, names[i]))
 			return true;
 	return false;
 }

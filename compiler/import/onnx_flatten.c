@@ -104,7 +104,8 @@ int onnx_drop_unread(struct onnx *o)
 				read[op.input[j]] = true;
 		graph->op[--kept] = op;
 	}
-	memmove(graph->op, graph->op + kept, (graph->op_count - kept) * sizeof(*graph->op));
+	if (kept)
+		memmove(graph->op, graph->op + kept, (graph->op_count - kept) * sizeof(*graph->op));
 	graph->op_count -= kept;
 	return 0;
 }

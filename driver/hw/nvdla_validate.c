@@ -391,8 +391,8 @@ static int check_task(struct nvdla_task_view *v, struct walk *w, size_t offset)
 }
 
 /*
- * Nobody else's task can run before the last of those that share content of CBUF.  Convolutions that
- * keep something are in the run until one keeps nothing, and so is all that runs between.
+ * Nobody else's task can run before the last of those that share content of CBUF.  Convolutions
+ * that keep something are in the run until one keeps nothing, and so is all that runs between.
  */
 static int check_run(const struct nvdla_task_view *v, struct walk *w)
 {

@@ -13,7 +13,7 @@
 
 #include "ocl.h"
 
-#include "cl_command_buffer.h"
+#include "cl_npu_command_buffer.h"
 
 /* What clUpdateMutableCommandsKHR() can change. */
 #define OCL_MUTABLE_FIELDS CL_MUTABLE_DISPATCH_ARGUMENTS_KHR
@@ -39,6 +39,7 @@ struct ocl_recording {
 /**
  * struct _cl_mutable_command_khr - the application's handle of a kernel in a command buffer
  * @next: of the same command buffer
+ * @kernel: referenced
  * @index: in the list
  * @fields: that may be updated, CL_MUTABLE_DISPATCH_..._KHR
  * @properties, @property_count: as given, with the closing 0; 0: none
@@ -48,6 +49,7 @@ struct _cl_mutable_command_khr {
 	enum ocl_kind kind; /* OCL_MUTABLE_COMMAND */
 	struct _cl_mutable_command_khr *next;
 	cl_command_buffer_khr buffer;
+	cl_kernel kernel;
 	cl_uint index;
 	cl_mutable_dispatch_fields_khr fields;
 	cl_command_properties_khr *properties;
@@ -127,7 +129,7 @@ cl_npu_update_mutable_commands ocl_mutable_update;
 cl_npu_get_mutable_command_info ocl_mutable_info;
 
 /* A handle for a kernel, which is not in the list yet.  NULL: out of memory. */
-struct _cl_mutable_command_khr *ocl_mutable_new(cl_command_buffer_khr buffer,
+struct _cl_mutable_command_khr *ocl_mutable_new(cl_command_buffer_khr buffer, cl_kernel kernel,
 						const cl_command_properties_khr *properties,
 						cl_mutable_dispatch_fields_khr fields);
 void ocl_mutable_set_range(struct _cl_mutable_command_khr *command, cl_uint work_dim,

@@ -7,6 +7,9 @@
 
 #include "command_buffer.h"
 
+/* What the extension knows: offset, global and local size, arguments, execution information. */
+#define KNOWN_FIELDS 0x1f
+
 /* ---- handles ---- */
 
 static cl_int read_field(const cl_command_properties_khr *property, const size_t *local,
@@ -15,6 +18,8 @@ static cl_int read_field(const cl_command_properties_khr *property, const size_t
 	switch (property[0]) {
 	case CL_MUTABLE_DISPATCH_UPDATABLE_FIELDS_KHR:
 		*fields = property[1];
+		if (property[1] & ~(cl_properties)KNOWN_FIELDS)
+			return CL_INVALID_VALUE;
 		return property[1] & ~(cl_properties)OCL_MUTABLE_FIELDS ? CL_INVALID_OPERATION
 									: CL_SUCCESS;
 	case CL_MUTABLE_DISPATCH_ASSERTS_KHR:
@@ -44,7 +49,7 @@ cl_int ocl_mutable_properties(cl_command_buffer_khr buffer,
 	return error;
 }
 
-struct _cl_mutable_command_khr *ocl_mutable_new(cl_command_buffer_khr buffer,
+struct _cl_mutable_command_khr *ocl_mutable_new(cl_command_buffer_khr buffer, cl_kernel kernel,
 						const cl_command_properties_khr *properties,
 						cl_mutable_dispatch_fields_khr fields)
 {
@@ -54,13 +59,14 @@ struct _cl_mutable_command_khr *ocl_mutable_new(cl_command_buffer_khr buffer,
 		return NULL;
 	command->kind = OCL_MUTABLE_COMMAND;
 	command->buffer = buffer;
+	command->kernel = ocl_get(kernel);
 	command->fields = fields;
 	if (properties)
 		command->properties = ocl_copy_properties(properties, sizeof(*properties),
 							  &command->property_count);
 	if (!properties || command->properties)
 		return command;
-	free(command);
+	ocl_mutable_free(command);
 	return NULL;
 }
 
@@ -84,6 +90,7 @@ void ocl_mutable_free(struct _cl_mutable_command_khr *command)
 	if (!command)
 		return;
 	command->kind = OCL_NONE;
+	ocl_put(command->kernel);
 	free(command->properties);
 	free(command);
 }
@@ -135,10 +142,14 @@ static cl_int set_arguments(struct ocl_launch *launch, const cl_npu_mutable_conf
 static cl_int update_command(struct ocl_recording *recording, const cl_npu_mutable_config *config)
 {
 	const struct ocl_recorded *old = recording->command[config->command->index];
-	struct ocl_launch *launch = ocl_launch_copy(old->command.launch);
+	struct ocl_launch *launch;
 	struct ocl_command command;
 	cl_int error;
 
+	/* A kernel without work-items does nothing, whatever its arguments are. */
+	if (!old->command.launch)
+		return CL_SUCCESS;
+	launch = ocl_launch_copy(old->command.launch);
 	if (!launch)
 		return CL_OUT_OF_HOST_MEMORY;
 	error = set_arguments(launch, config);
@@ -222,18 +233,6 @@ static void query_properties(const void *object, struct ocl_answer *answer)
 			command->property_count * sizeof(*command->properties));
 }
 
-/* The kernel stays the same in all updates. */
-static void query_kernel(const void *object, struct ocl_answer *answer)
-{
-	cl_mutable_command_khr command = (cl_mutable_command_khr)object;
-
-	pthread_mutex_lock(&command->buffer->lock);
-	ocl_answer_handle(
-		answer,
-		command->buffer->recording->command[command->index]->command.launch->kernel);
-	pthread_mutex_unlock(&command->buffer->lock);
-}
-
 static void answer_numbers(struct ocl_answer *answer, const size_t *numbers, cl_uint count)
 {
 	ocl_answer_data(answer, numbers, count * sizeof(*numbers));
@@ -265,7 +264,7 @@ static const struct ocl_query queries[] = {
 	OCL_FIELD(CL_MUTABLE_COMMAND_COMMAND_BUFFER_KHR, struct _cl_mutable_command_khr, buffer),
 	OCL_VALUE(CL_MUTABLE_COMMAND_COMMAND_TYPE_KHR, cl_command_type, CL_COMMAND_NDRANGE_KERNEL),
 	OCL_CALL(CL_MUTABLE_COMMAND_PROPERTIES_ARRAY_KHR, query_properties),
-	OCL_CALL(CL_MUTABLE_DISPATCH_KERNEL_KHR, query_kernel),
+	OCL_FIELD(CL_MUTABLE_DISPATCH_KERNEL_KHR, struct _cl_mutable_command_khr, kernel),
 	OCL_FIELD(CL_MUTABLE_DISPATCH_DIMENSIONS_KHR, struct _cl_mutable_command_khr, work_dim),
 	OCL_CALL(CL_MUTABLE_DISPATCH_GLOBAL_WORK_OFFSET_KHR, query_offset),
 	OCL_CALL(CL_MUTABLE_DISPATCH_GLOBAL_WORK_SIZE_KHR, query_global),

@@ -179,7 +179,7 @@ cl_int CL_API_CALL ocl_record_nd_range_kernel(CL_NPU_RECORD_HEAD, cl_kernel kern
 	if (error)
 		return error;
 	if (mutable_handle) {
-		handle = ocl_mutable_new(command_buffer, properties, fields);
+		handle = ocl_mutable_new(command_buffer, kernel, properties, fields);
 		if (!handle) {
 			ocl_command_release(&command);
 			return CL_OUT_OF_HOST_MEMORY;

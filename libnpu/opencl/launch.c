@@ -158,7 +158,11 @@ static struct ocl_launch *new_launch(cl_kernel kernel, struct ocl_build *build,
 
 struct ocl_launch *ocl_launch_copy(const struct ocl_launch *launch)
 {
-	return new_launch(launch->kernel, launch->build, launch->value);
+	struct ocl_launch *copy = new_launch(launch->kernel, launch->build, launch->value);
+
+	if (copy)
+		copy->range = launch->range;
+	return copy;
 }
 
 void ocl_launch_command(struct ocl_launch *launch, struct ocl_command *command)
@@ -180,9 +184,9 @@ static cl_int check_kernel(cl_context context, cl_device_id device, cl_kernel ke
 	return CL_SUCCESS;
 }
 
-/* One work-item does it all.  @empty: none is wanted, which OpenCL allows. */
-static cl_int check_range(cl_context context, cl_uint work_dim, const size_t *global,
-			  const size_t *local, bool *empty)
+/* @empty: no work-item is wanted, which OpenCL allows. */
+static cl_int check_range(cl_context context, const struct ocl_entry *entry, cl_uint work_dim,
+			  const size_t *global, const size_t *local, bool *empty)
 {
 	cl_uint i;
 
@@ -190,7 +194,7 @@ static cl_int check_range(cl_context context, cl_uint work_dim, const size_t *gl
 		return ocl_fail(context, CL_INVALID_WORK_DIMENSION, "%u dimensions", work_dim);
 	*empty = !global;
 	for (i = 0; i < work_dim && global; i++) {
-		if (global[i] > 1)
+		if (global[i] > 1 && !entry->any_range)
 			return ocl_fail(context, CL_INVALID_GLOBAL_WORK_SIZE,
 					"a kernel of an NPU is one work-item, not %zu", global[i]);
 		*empty |= !global[i];
@@ -202,6 +206,17 @@ static cl_int check_range(cl_context context, cl_uint work_dim, const size_t *gl
 						 : CL_INVALID_WORK_GROUP_SIZE,
 					"work-groups of %zu; they have one work-item", local[i]);
 	return CL_SUCCESS;
+}
+
+static void set_range(struct ocl_range *range, cl_uint work_dim, const size_t *offset,
+		      const size_t *global)
+{
+	cl_uint i;
+
+	for (i = 0; i < 3; i++) {
+		range->offset[i] = offset && i < work_dim ? offset[i] : 0;
+		range->global[i] = global && i < work_dim ? global[i] : 1;
+	}
 }
 
 static cl_int build_launch(cl_context context, cl_device_id device, cl_kernel kernel,
@@ -216,6 +231,7 @@ static cl_int build_launch(cl_context context, cl_device_id device, cl_kernel ke
 	launch = new_launch(kernel, build, kernel->value);
 	if (!launch)
 		return ocl_fail(context, CL_OUT_OF_HOST_MEMORY, "out of memory");
+	set_range(&launch->range, 0, NULL, NULL);
 	error = ocl_launch_prepare(launch);
 	if (error) {
 		ocl_launch_free(launch);
@@ -232,10 +248,10 @@ cl_int ocl_build_launch(cl_context context, cl_device_id device, cl_kernel kerne
 	bool empty = false;
 	cl_int error = build_launch(context, device, kernel, &launch_ops, command);
 
-	(void)offset; /* where the one work-item stands makes no difference */
 	if (error)
 		return error;
-	error = check_range(context, work_dim, global, local, &empty);
+	error = check_range(context, kernel->entry, work_dim, global, local, &empty);
+	set_range(&command->launch->range, work_dim, offset, global);
 	if (error || empty)
 		ocl_command_release(command);
 	if (!error && empty)

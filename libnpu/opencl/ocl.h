@@ -613,10 +613,15 @@ struct ocl_entry_ops {
 	void (*forget)(cl_kernel kernel);
 };
 
-/* An entry point of a program, the same on all devices it is built for. */
+/**
+ * struct ocl_entry - an entry point of a program, the same on all devices it is built for
+ * @attributes: CL_KERNEL_ATTRIBUTES; NULL: ""
+ * @any_range: it takes any number of work-items; others are one work-item
+ */
 struct ocl_entry {
 	const char *name;
-	const char *attributes; /* CL_KERNEL_ATTRIBUTES; NULL: "" */
+	const char *attributes;
+	bool any_range;
 	cl_uint arg_count;
 	const struct ocl_arg *arg;
 	const struct ocl_entry_ops *ops;
@@ -630,6 +635,7 @@ struct ocl_entry {
  * @options, @log: of the last build; NULL: ""
  * @model: loaded; NULL: not built, or a built-in program
  * @saved, @saved_bytes: the model as a compiled file, once somebody asked
+ * @host: code of host kernels (test builds alone)
  */
 struct ocl_build {
 	cl_device_id device;
@@ -642,6 +648,7 @@ struct ocl_build {
 	struct npu_model *model;
 	void *saved;
 	size_t saved_bytes;
+	void *host;
 };
 
 /**
@@ -671,6 +678,16 @@ extern const struct ocl_class ocl_program_class;
 
 /* How the entry point of a model runs (launch.c). */
 extern const struct ocl_entry_ops ocl_model_ops;
+
+/*
+ * Host kernels: code for the host as a program, so that suites whose kernels are in OpenCL C can try our queues and
+ * command buffers.  In test builds alone (make HOST_KERNELS=1), since a program then runs anything.
+ */
+#define OCL_WEAK __attribute__((weak))
+OCL_WEAK bool ocl_host_is(const void *data, size_t bytes);
+/* Loads the build's file and adds its entry points, if the program has none.  NULL, or what is wrong. */
+OCL_WEAK const char *ocl_host_build(cl_program program, struct ocl_build *build);
+OCL_WEAK void ocl_host_forget(struct ocl_build *build);
 
 /* The program's build for a device; NULL: it has none. */
 struct ocl_build *ocl_program_build(cl_program program, cl_device_id device);
@@ -704,10 +721,17 @@ extern const struct ocl_class ocl_kernel_class;
 cl_int ocl_set_value(const struct ocl_entry *entry, struct ocl_value *values, cl_context context,
 		     cl_uint index, size_t size, const void *value);
 
+/* The work-items of a launch; 1 in dimensions that it has not. */
+struct ocl_range {
+	size_t offset[3];
+	size_t global[3];
+};
+
 /**
  * struct ocl_launch - a kernel with the values that it had when it was enqueued or recorded
  * @kernel: referenced, and with it the program
  * @build: of the device
+ * @range: work-items
  * @prepared: of the entry's ops
  */
 struct ocl_launch {
@@ -715,6 +739,7 @@ struct ocl_launch {
 	cl_device_id device;
 	struct ocl_build *build;
 	const struct ocl_entry *entry;
+	struct ocl_range range;
 	void *prepared;
 	struct ocl_value value[];
 };

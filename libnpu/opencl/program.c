@@ -10,6 +10,8 @@
 
 static void forget_build(struct ocl_build *build)
 {
+	if (build->host)
+		ocl_host_forget(build);
 	npu_model_free(build->model);
 	free(build->saved);
 	free(build->log);
@@ -120,6 +122,11 @@ static int load_model(struct ocl_build *build, uint32_t max_banks)
 				     &options, &build->model);
 }
 
+static bool is_host_code(const struct ocl_build *build)
+{
+	return ocl_host_is && ocl_host_is(build->file, build->file_bytes);
+}
+
 /*
  * Compiled files are loaded at once, since only so can one for another configuration or of another version
  * be refused for its device alone.  Model files are compiled by clBuildProgram().
@@ -134,6 +141,8 @@ static cl_int take_binary(cl_context context, struct ocl_build *build, const voi
 		return ocl_fail(context, CL_OUT_OF_HOST_MEMORY, "no memory for %zu bytes", bytes);
 	memcpy(build->file, data, bytes);
 	build->file_bytes = bytes;
+	if (is_host_code(build))
+		return CL_SUCCESS;
 	if (kind == NPU_FILE_UNKNOWN)
 		return ocl_fail(context, CL_INVALID_BINARY,
 				"%zu bytes that are neither a compiled file nor a known model",
@@ -375,7 +384,12 @@ static bool make_entry(cl_program program, struct ocl_arg *arg, cl_uint count)
 	program->own_args = arg;
 	if (!entry || !program->entry)
 		return false;
-	*entry = (struct ocl_entry){ "infer", NULL, count, arg, &ocl_model_ops };
+	*entry = (struct ocl_entry){
+		.name = "infer",
+		.arg_count = count,
+		.arg = arg,
+		.ops = &ocl_model_ops,
+	};
 	program->entry[0] = entry;
 	program->entry_count = 1;
 	return true;
@@ -455,9 +469,11 @@ static void build_one(cl_program program, struct ocl_build *build, const char *o
 	if (build->status != CL_BUILD_NONE || max_banks)
 		forget_build(build);
 	build->options = strdup(options);
-	if (!build->model && load_model(build, max_banks))
+	if (is_host_code(build))
+		problem = ocl_host_build(program, build);
+	else if (!build->model && load_model(build, max_banks))
 		problem = npu_error();
-	if (!problem)
+	else
 		problem = add_entry(program, build->model);
 	build->log = problem ? strdup(problem) : NULL;
 	build->status = problem ? CL_BUILD_ERROR : CL_BUILD_SUCCESS;

@@ -13,7 +13,7 @@
 #include <CL/cl.h>
 
 #include "bench.h"
-#include "cl_command_buffer.h"
+#include "cl_npu_command_buffer.h"
 #include "internal.h"
 
 #define RUNS 2001

@@ -7,7 +7,7 @@
 # DESTDIR, as packagers use it; the flags keep this build's objects.
 exits 0 'make install with DESTDIR' make O="$O" SANITIZE="${SANITIZE:-}" CC="${CC:-cc}" \
 	DESTDIR="$tmp/root" PREFIX=/opt/npu install
-for file in bin/npuc bin/npu-run bin/npu-info bin/npu-top bin/npusim include/npu.h include/cl_npu.h lib/libnpu-opencl.so \
+for file in bin/npuc bin/npu-run bin/npu-info bin/npu-top bin/npusim include/npu.h include/cl_npu.h include/cl_npu_command_buffer.h lib/libnpu-opencl.so \
 	etc/OpenCL/vendors/npu.icd lib/pkgconfig/npu-opencl.pc lib/libnpu.a lib/libnpu.so lib/libnpu.so.0 \
 	lib/pkgconfig/npu.pc share/man/man1/npuc.1 share/man/man1/npu-run.1 share/man/man4/nvdla.4 bin/npu-budget \
 	share/man/man8/npu-budget.8 share/man/man7/libnpu-opencl.7; do
@@ -56,6 +56,8 @@ result $? 'the README has a first program'
 	complains 'missing.tflite' 'that names the file'
 	if command -v c++ >/dev/null; then
 		printf '#include <npu.h>\nint main() { return npu_version()[0] == 0; }\n' >"$tmp/plus.cc"
+		printf '#include <cl_npu.h>\n#include <cl_npu_command_buffer.h>\n#include <CL/cl_ext.h>\nint main() {}\n' >"$tmp/opencl.cc"
+		exits 0 'and so are those of OpenCL' c++ -Wall -Werror $sanitize "$tmp/opencl.cc" $(pkg-config --cflags npu-opencl) -o "$tmp/opencl"
 		exits 0 'npu.h is good C++' c++ -Wall -Werror $sanitize "$tmp/plus.cc" $(pkg-config --cflags --libs npu) -o "$tmp/plus"
 	else
 		skip 'npu.h in C++' 'there is no C++ compiler'

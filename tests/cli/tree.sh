@@ -57,4 +57,13 @@ done
 echo "$missing" >"$tmp/out"
 [ -z "$missing" ]
 result $? 'links in README and Documentation lead to files'
+
+# The tests that a complaint's row names.
+grep -oE 'tests/[a-z0-9_/.-]+[a-z0-9]' Documentation/peers.md | sort -u >"$tmp/named"
+while read -r test; do
+	[ -e "$test" ] || echo "$test"
+done <"$tmp/named" >"$tmp/out"
+[ "$(wc -l <"$tmp/named")" -gt 25 ]
+result $? 'peers.md names tests'
+none 'the tests that peers.md names are there'
 finish

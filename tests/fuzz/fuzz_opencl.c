@@ -611,7 +611,7 @@ static struct points take_points(struct fuzz *f)
 static void call_record(struct fuzz *f)
 {
 	struct points p = take_points(f);
-	const size_t one[3] = { 1, 1, 1 };
+	const size_t range[3] = { take(f) & 31 ? 1 : 0, 1, 1 };
 	cl_mutable_command_khr *handle = &f->handle[take(f) % SLOTS];
 	struct box box = take_box(f);
 
@@ -634,7 +634,7 @@ static void call_record(struct fuzz *f)
 		break;
 	case 4:
 		ocl_record_nd_range_kernel(pick(f, BUFFER), NULL, NULL, pick(f, KERNEL),
-					   take(f) & 7 ? 1 : take(f) & 3, NULL, one, NULL,
+					   take(f) & 7 ? 1 : take(f) & 3, NULL, range, NULL,
 					   POINTS(p), take(f) & 7 ? handle : NULL);
 		break;
 	}

@@ -3,7 +3,7 @@
  * Command buffers: what they record and keep, how they run, updates, states, queries and errors.
  */
 #include "builtin.h"
-#include "cl_command_buffer.h"
+#include "cl_npu_command_buffer.h"
 
 /* The extension's functions, as a program gets them. */
 static struct {
@@ -273,40 +273,7 @@ static void budget_shrinks(void **state)
 	cl_end(&cl);
 }
 
-#define EXECUTIONS 40
-
-/* Many executions of one command buffer in a queue out of order, all of them at once. */
-static void simultaneous_use(void **state)
-{
-	cl_command_buffer_khr buffer;
-	cl_event event[EXECUTIONS];
-	struct digits digits;
-	cl_command_queue queue;
-	struct cl cl;
-	int i;
-
-	begin(&cl);
-	begin_digits(&cl, &digits);
-	queue = cl_out_of_order(&cl);
-	buffer = create(queue, CL_COMMAND_BUFFER_SIMULTANEOUS_USE_KHR);
-	OK(fn.kernel(buffer, NULL, NULL, digits.kernel, 1, NULL, &one, NULL, 0, NULL, NULL, NULL));
-	OK(fn.finalize(buffer));
-	for (i = 0; i < EXECUTIONS; i++)
-		OK(fn.enqueue(0, NULL, buffer, 0, NULL, &event[i]));
-	OK(clWaitForEvents(EXECUTIONS, event));
-	check_digits(&cl, &digits);
-	/* A queue of another kind takes it too. */
-	OK(fn.enqueue(1, &cl.queue, buffer, 0, NULL, NULL));
-	check_digits(&cl, &digits);
-	for (i = 0; i < EXECUTIONS; i++)
-		OK(clReleaseEvent(event[i]));
-	OK(fn.release(buffer));
-	OK(clReleaseCommandQueue(queue));
-	end_digits(&digits);
-	cl_end(&cl);
-}
-
-/* ---- mutable dispatch ---- */
+/* ---- updates ---- */
 
 static cl_int update(cl_command_buffer_khr buffer, cl_mutable_command_khr command, cl_uint index,
 		     cl_mem mem)
@@ -320,6 +287,57 @@ static cl_int update(cl_command_buffer_khr buffer, cl_mutable_command_khr comman
 
 	return fn.update(buffer, 1, &type, configs);
 }
+
+#define EXECUTIONS 40
+
+/*
+ * Many executions of one command buffer in a queue out of order, all of them at once, each with an output of its
+ * own.
+ */
+static void simultaneous_use(void **state)
+{
+	cl_command_buffer_khr buffer;
+	cl_mutable_command_khr command;
+	cl_event event[EXECUTIONS];
+	cl_mem out[EXECUTIONS];
+	struct digits digits;
+	cl_command_queue queue;
+	struct cl cl;
+	int i;
+
+	begin(&cl);
+	begin_digits(&cl, &digits);
+	queue = cl_out_of_order(&cl);
+	buffer = create(queue,
+			CL_COMMAND_BUFFER_SIMULTANEOUS_USE_KHR | CL_COMMAND_BUFFER_MUTABLE_KHR);
+	OK(fn.kernel(buffer, NULL, NULL, digits.kernel, 1, NULL, &one, NULL, 0, NULL, NULL,
+		     &command));
+	OK(fn.finalize(buffer));
+	for (i = 0; i < EXECUTIONS; i++) {
+		out[i] = cl_buffer(&cl, DIGITS_CLASSES, NULL);
+		OK(update(buffer, command, 1, out[i]));
+		OK(fn.enqueue(0, NULL, buffer, 0, NULL, &event[i]));
+	}
+	OK(clWaitForEvents(EXECUTIONS, event));
+	for (i = 0; i < EXECUTIONS; i++) {
+		cl_char is[DIGITS_CLASSES];
+
+		cl_read(&cl, out[i], DIGITS_CLASSES, is);
+		assert_memory_equal(is, digits.expected, DIGITS_CLASSES);
+		OK(clReleaseEvent(event[i]));
+		OK(clReleaseMemObject(out[i]));
+	}
+	/* A queue of another kind takes it too. */
+	OK(update(buffer, command, 1, digits.out));
+	OK(fn.enqueue(1, &cl.queue, buffer, 0, NULL, NULL));
+	check_digits(&cl, &digits);
+	OK(fn.release(buffer));
+	OK(clReleaseCommandQueue(queue));
+	end_digits(&digits);
+	cl_end(&cl);
+}
+
+/* ---- mutable dispatch ---- */
 
 /* An update concerns later executions alone, also where the earlier one has not begun. */
 static void updates(void **state)
@@ -433,6 +451,38 @@ static void update_errors(void **state)
 	OK(clReleaseMemObject(a));
 	OK(clReleaseMemObject(b));
 	OK(clReleaseMemObject(small));
+	cl_end(&cl);
+}
+
+/* A kernel without work-items is recorded, updated and run like any other. */
+static void no_work_items(void **state)
+{
+	const size_t zero = 0;
+	cl_command_buffer_khr buffer;
+	cl_mutable_command_khr command;
+	cl_kernel kernel, same;
+	cl_mem from, to;
+	cl_uchar out;
+	struct cl cl;
+
+	begin(&cl);
+	from = cl_buffer(&cl, 1, "a");
+	to = cl_buffer(&cl, 1, "b");
+	kernel = cl_copy_kernel(&cl, from, to, 1);
+	buffer = create(cl.queue, CL_COMMAND_BUFFER_MUTABLE_KHR);
+	OK(fn.kernel(buffer, NULL, NULL, kernel, 1, NULL, &zero, NULL, 0, NULL, NULL, &command));
+	OK(fn.finalize(buffer));
+	OK(fn.enqueue(0, NULL, buffer, 0, NULL, NULL));
+	OK(update(buffer, command, 1, from));
+	OK(fn.mutable_info(command, CL_MUTABLE_DISPATCH_KERNEL_KHR, sizeof(same), &same, NULL));
+	assert_ptr_equal(same, kernel);
+	OK(fn.enqueue(0, NULL, buffer, 0, NULL, NULL));
+	cl_read(&cl, to, 1, &out);
+	assert_int_equal(out, 'b');
+	OK(fn.release(buffer));
+	OK(clReleaseKernel(kernel));
+	OK(clReleaseMemObject(from));
+	OK(clReleaseMemObject(to));
 	cl_end(&cl);
 }
 
@@ -714,13 +764,14 @@ static void enqueue_errors(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(commands),	   cmocka_unit_test(keeps_what_it_needs),
-		cmocka_unit_test(event),	   cmocka_unit_test(empty),
-		cmocka_unit_test(budget_shrinks),  cmocka_unit_test(simultaneous_use),
-		cmocka_unit_test(updates),	   cmocka_unit_test(update_errors),
-		cmocka_unit_test(mutable_queries), cmocka_unit_test(queries),
-		cmocka_unit_test(version),	   cmocka_unit_test(create_errors),
-		cmocka_unit_test(record_errors),   cmocka_unit_test(enqueue_errors),
+		cmocka_unit_test(commands),	  cmocka_unit_test(keeps_what_it_needs),
+		cmocka_unit_test(event),	  cmocka_unit_test(empty),
+		cmocka_unit_test(budget_shrinks), cmocka_unit_test(simultaneous_use),
+		cmocka_unit_test(updates),	  cmocka_unit_test(update_errors),
+		cmocka_unit_test(no_work_items),  cmocka_unit_test(mutable_queries),
+		cmocka_unit_test(queries),	  cmocka_unit_test(version),
+		cmocka_unit_test(create_errors),  cmocka_unit_test(record_errors),
+		cmocka_unit_test(enqueue_errors),
 	};
 
 	return cmocka_run_group_tests_name("opencl_command_buffer", tests, NULL, NULL);

@@ -20,6 +20,7 @@
 #include "internal.h"
 #include "npu_compiler.h"
 #include "onnx_writer.h"
+#include "quantise/quantise.h"
 #include "random_model.h"
 #include "report/report.h"
 
@@ -71,7 +72,7 @@ int __wrap_asprintf(char **text, const char *format, ...)
 }
 
 static char directory[] = "/tmp/alloc-failure-XXXXXX";
-static char model_path[64], compiled_path[64], report_path[64];
+static char model_path[64], compiled_path[64], report_path[64], ranges_path[64];
 
 /* ---- what is left behind ---- */
 
@@ -129,7 +130,9 @@ static u32 count_strangers(void)
 
 	while (dir && (entry = readdir(dir)))
 		strangers += entry->d_name[0] != '.' && strcmp(entry->d_name, "model.tflite") &&
-			     strcmp(entry->d_name, "model.npu") && strcmp(entry->d_name, "report");
+			     strcmp(entry->d_name, "model.npu") &&
+			     strcmp(entry->d_name, "report") &&
+			     strcmp(entry->d_name, "ranges.json");
 	if (dir)
 		closedir(dir);
 	return strangers;
@@ -427,6 +430,130 @@ static void try_onnx(void)
 	free(subject.file.data);
 }
 
+/* ---- calibration ---- */
+
+#define SAMPLES 2
+
+static int load_sample(const struct npu_samples *samples, u32 i, void *const *input,
+		       struct npu_diag *diag)
+{
+	shared_random_reals(input[0], *(const size_t *)samples->context, i + 1);
+	return 0;
+}
+
+/* Ranges of @prepared, which are written to a file and read again. */
+static int find_ranges(struct subject *subject, struct npu_graph *prepared,
+		       const struct npu_samples *samples, struct npu_calibration **again)
+{
+	const struct npu_calibrate_options options = { NPU_RANGE_KL, 0, NPU_EQUALISE_ALL };
+	struct npu_calibration *calibration = NULL;
+	char text[8192];
+	size_t bytes = 0;
+	FILE *file;
+	long left;
+	int err = npu_calibrate(prepared, samples, &options, &calibration, &subject->diag);
+
+	*again = NULL;
+	if (!err)
+		err = npu_calibration_write(calibration, ranges_path, &subject->diag);
+	npu_calibration_free(calibration);
+	if (err)
+		return err;
+	left = atomic_exchange(&countdown, 0);
+	file = fopen(ranges_path, "r");
+	if (file) {
+		bytes = fread(text, 1, sizeof(text), file);
+		fclose(file);
+	}
+	atomic_store(&countdown, left);
+	return npu_calibration_read(text, bytes, "ranges", again, &subject->diag);
+}
+
+/* The table of noise, which nobody looks at. */
+static int report_noise(struct subject *subject, const struct npu_graph *prepared,
+			const struct npu_graph *quantised, const struct npu_samples *samples)
+{
+	long left = atomic_exchange(&countdown, 0);
+	FILE *nowhere = fopen("/dev/null", "w");
+	int err;
+
+	if (!nowhere)
+		return -EIO;
+	atomic_store(&countdown, left);
+	err = npu_quantise_report(prepared, quantised, samples, nowhere, &subject->diag);
+	left = atomic_exchange(&countdown, 0);
+	fclose(nowhere);
+	atomic_store(&countdown, left);
+	return err;
+}
+
+/* From a float model's contents to an integer program. */
+static int life_of_calibration(struct subject *subject)
+{
+	struct npu_graph *graph = NULL, *prepared = NULL, *quantised = NULL;
+	struct npu_calibration *calibration = NULL;
+	struct npu_program *program = NULL;
+	struct npu_budget budget = npu_budget_full(subject->config);
+	size_t bytes = 0;
+	struct npu_samples samples = { SAMPLES, load_sample, &bytes };
+	int err = npu_import(subject->file.data, subject->file.bytes, "model.onnx", NULL, &graph,
+			     &subject->diag);
+
+	if (!err) {
+		bytes = graph->tensor[graph->input[0]].bytes;
+		err = npu_quantise_prepare(graph, &prepared, &subject->diag);
+	}
+	if (!err)
+		err = find_ranges(subject, prepared, &samples, &calibration);
+	if (!err)
+		err = npu_quantise(prepared, calibration, &quantised, &subject->diag);
+	if (!err)
+		err = report_noise(subject, prepared, quantised, &samples);
+	if (err) {
+		npu_graph_free(quantised);
+	} else {
+		err = npu_program_compile(quantised, subject->config, &budget, &program,
+					  &subject->diag);
+	}
+	npu_program_free(program);
+	npu_calibration_free(calibration);
+	npu_graph_free(prepared);
+	npu_graph_free(graph);
+	return err;
+}
+
+static void try_calibration(void)
+{
+	static const float positive[] = { 1, 2, 0.5f, 3 };
+	struct subject subject = { .config = nvdla_config_find(shared_configs[0]) };
+	struct onnx_writer w;
+
+	onnx_begin(&w, 13);
+	onnx_input(&w, "x", ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT, "1,2,6,6");
+	onnx_floats(&w, "w1", "4,2,3,3", NULL);
+	onnx_floats(&w, "b", "4", NULL);
+	onnx_floats(&w, "v", "4", positive);
+	onnx_floats(&w, "w2", "4,1,3,3", NULL);
+	onnx_floats(&w, "w3", "16,5", NULL);
+	onnx_node(&w, "Conv", "x,w1,b", "c1");
+	onnx_attribute_ints(&w, "pads", "1,1,1,1");
+	onnx_node(&w, "BatchNormalization", "c1,v,b,b,v", "n1");
+	onnx_node(&w, "Relu", "n1", "r1");
+	onnx_node(&w, "Conv", "r1,w2", "c2");
+	onnx_attribute_int(&w, "group", 4);
+	onnx_node(&w, "Add", "c2,c2", "a");
+	onnx_node(&w, "MaxPool", "a", "p");
+	onnx_attribute_ints(&w, "kernel_shape", "2,2");
+	onnx_attribute_ints(&w, "strides", "2,2");
+	onnx_node(&w, "Flatten", "p", "f");
+	onnx_node(&w, "MatMul", "f,w3", "m");
+	onnx_node(&w, "Softmax", "m", "y");
+	onnx_output(&w, "y");
+	subject.file.data = onnx_end(&w, &subject.file.bytes);
+	try_life(&subject, life_of_calibration, "calibration, ONNX");
+	free(subject.file.data);
+}
+
 static void remove_files(void)
 {
 	static const char *const reports[] = { "summary.json", "layers.csv", "layers.json",
@@ -441,6 +568,7 @@ static void remove_files(void)
 	rmdir(report_path);
 	unlink(model_path);
 	unlink(compiled_path);
+	unlink(ranges_path);
 	rmdir(directory);
 }
 
@@ -457,10 +585,12 @@ int main(int argc, char **argv)
 	}
 	snprintf(model_path, sizeof(model_path), "%s/model.tflite", directory);
 	snprintf(compiled_path, sizeof(compiled_path), "%s/model.npu", directory);
+	snprintf(ranges_path, sizeof(ranges_path), "%s/ranges.json", directory);
 	snprintf(report_path, sizeof(report_path), "%s/report", directory);
 	for (seed = first; seed < first + count; seed++)
 		try_seed(seed);
 	try_onnx();
+	try_calibration();
 	remove_files();
 	return tap_end();
 }

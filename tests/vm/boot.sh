@@ -41,18 +41,30 @@ times()
 	esac
 }
 
+# copy_changed DIRECTORY PATH...: what is another there.  A copy is as young as its content, so that make
+# compiles what changed and nothing else.
+copy_changed()
+{
+	local to=$1 file
+	shift
+	find "$@" -type f | while read -r file; do
+		cmp -s "$file" "$to/$file" && continue
+		mkdir -p "$to/$(dirname "$file")"
+		cp "$file" "$to/$file"
+	done
+}
+
 # make_module KERNEL DIRECTORY [ARGUMENT...]: builds the tree's module from a copy, with further
-# arguments of build-module; file times stay, so that make compiles only what changed.
+# arguments of build-module.
 make_module()
 {
 	local kernel=$1 dir=$2 old
 	shift 2
-	mkdir -p "$dir/tests"
+	mkdir -p "$dir"
 	(cd "$dir" && find . -name '*.[ch]' ! -name '*.mod.c') | while read -r old; do
 		[ -e "$old" ] || rm "$dir/$old"
 	done
-	cp -pR Kbuild driver uapi "$dir/"
-	cp -pR tests/common "$dir/tests/"
+	copy_changed "$dir" Kbuild driver uapi tests/common
 	if ! "$VM/build-module" "$kernel" "$dir" NVDLA_TESTS=y "$@" >"$dir/build.log" 2>&1; then
 		cat "$dir/build.log" >&2
 		die "nvdla.ko does not build for kernel $kernel"

@@ -134,6 +134,7 @@ struct drm_nvdla_device_info {
  * @jobs_per_submit: elements of one SUBMIT
  * @syncs_per_job: in and out syncobjs of one job, each
  * @timeout_ms: longest time-out of a task; the default too
+ * @run_tasks: tasks of a chain that one after another share content of the convolution buffer
  */
 struct drm_nvdla_limits {
 	__u64 bo_bytes;
@@ -144,7 +145,7 @@ struct drm_nvdla_limits {
 	__u32 jobs_per_submit;
 	__u32 syncs_per_job;
 	__u32 timeout_ms;
-	__u32 pad;
+	__u32 run_tasks;
 };
 
 /**

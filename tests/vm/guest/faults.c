@@ -361,6 +361,25 @@ static void check_rom(void)
 	clients_close(&c);
 }
 
+/* Whoever submits all the time keeps the device awake: nobody waits for its next resume to look. */
+static void check_back(struct guest_work *work)
+{
+	u64 begin = guest_now_ns();
+	int err;
+
+	guest_fault(NVDLA_PCI_FAULT_NONE, 0);
+	do {
+		err = guest_work_submit(work);
+		if (err)
+			guest_sleep_ms(20);
+	} while (err && ms_since(begin) < 10000);
+	tap(!err, "death: the device is back, and a client that never rests finds it: %s, %u ms",
+	    strerror(-err), ms_since(begin));
+	if (!err)
+		err = guest_work_wait(work, 20000);
+	tap(!err && guest_work_right(work), "death: its job is right: %s", strerror(-err));
+}
+
 static void check_death(void)
 {
 	struct guest_work work;
@@ -387,6 +406,8 @@ static void check_death(void)
 	tap(err == -EIO || err == -ENODEV, "death: a new job is refused or fails: %s",
 	    strerror(-err));
 	tap(told(NVDLA_HEALTH_KIND_DEVICE_LOST), "death: those who watch are told");
+	check_back(&work);
+	guest_fault(NVDLA_PCI_FAULT_DEAD, 0);
 	guest_work_free(&work);
 	clients_close(&c);
 	NEED(!bind_driver(false), "the driver is unbound");

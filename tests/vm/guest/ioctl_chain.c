@@ -55,6 +55,29 @@ static void check_answer(const struct guest_work_shape *shape, const char *what)
 	chain_free(&b);
 }
 
+/* Nobody's work can run between tasks that share content of the convolution buffer: they are few. */
+static void check_run(void)
+{
+	struct guest_work_shape shape = { .tasks = 12 };
+	struct drm_nvdla_chain_create create;
+	struct drm_nvdla_limits limits = { 0 };
+	char message[WORK_MESSAGE];
+	struct chain_build b;
+	int err;
+
+	NEED(!guest_query(fd, DRM_NVDLA_QUERY_LIMITS, &limits, sizeof(limits)),
+	     "the limits are told");
+	tap(limits.run_tasks > 1, "%u tasks may share content of the buffer", limits.run_tasks);
+	shape.run = limits.run_tasks;
+	check_answer(&shape, "tasks that share weights");
+	shape.run++;
+	guest_work_stream(&b, config, &shape);
+	err = guest_chain_new(fd, b.data, (u32)b.size, &create, NULL, 0, message);
+	tap(err == -E2BIG && strstr(message, "share content"), "one more is refused: %s: %s",
+	    strerror(-err), message);
+	chain_free(&b);
+}
+
 /* One change to a good stream of two tasks. */
 static void check_refusal(const char *what, u32 reg, u32 bit, int error, const char *pattern)
 {
@@ -192,6 +215,7 @@ int main(void)
 	check_refusal("more banks than there are", NVDLA_CDMA_D_BANK, 31u, EINVAL, "D_BANK");
 	check_refusal("a size that does not agree", NVDLA_CACC_D_DATAOUT_SIZE_0, 1, EINVAL,
 		      "D_DATAOUT_SIZE");
+	check_run();
 	check_truncation();
 	check_copy();
 	check_owner();

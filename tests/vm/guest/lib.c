@@ -278,6 +278,10 @@ void guest_work_stream(struct chain_build *b, const struct nvdla_config *config,
 			.out = (u64)i * stride,
 		};
 
+		if (shape->run) {
+			n.weight_reuse = i % shape->run;
+			n.skip_weight = (i + 1) % shape->run && i + 1 < shape->tasks;
+		}
 		if (shape->dependent && i)
 			copy_task(b, config, (u64)(i - 1) * stride, (u64)i * stride, i);
 		else

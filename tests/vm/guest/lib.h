@@ -90,12 +90,14 @@ int guest_chain_free(int fd, u32 handle);
  * @tasks: convolutions, each with an output of its own
  * @data_banks: of each; 0: as many as needed
  * @dependent: each reads, element by element, the output of the one before
+ * @run: so many tasks after one another use the same weights in the convolution buffer; 0: none
  * @bo_flags: of the buffers
  */
 struct guest_work_shape {
 	u32 tasks;
 	u32 data_banks;
 	bool dependent;
+	u32 run;
 	u32 bo_flags;
 };
 

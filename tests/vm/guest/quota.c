@@ -197,7 +197,8 @@ int main(void)
 	NEED(!guest_query(fd, DRM_NVDLA_QUERY_LIMITS, &limits, sizeof(limits)),
 	     "the limits are told");
 	tap(limits.pinned_bytes && limits.chain_bytes && limits.chains && limits.jobs &&
-		    limits.jobs_per_submit && limits.syncs_per_job && limits.timeout_ms,
+		    limits.jobs_per_submit && limits.syncs_per_job && limits.timeout_ms &&
+		    limits.run_tasks,
 	    "every limit is told: %u chains, %u jobs, %u a SUBMIT, %u syncobjs, %u ms",
 	    limits.chains, limits.jobs, limits.jobs_per_submit, limits.syncs_per_job,
 	    limits.timeout_ms);

@@ -22,7 +22,8 @@ bool guest_trace_begin(s32 pid)
 {
 	char filter[64];
 
-	snprintf(filter, sizeof(filter), "prev_pid == %d && prev_state != 0", pid);
+	/* Interruptible or not; who only loses its processor has another bit. */
+	snprintf(filter, sizeof(filter), "prev_pid == %d && prev_state & 3", pid);
 	guest_file_write(TRACING "tracing_on", "0");
 	guest_file_write(TRACING "buffer_size_kb", "8192");
 	guest_file_write(TRACING "trace", "");

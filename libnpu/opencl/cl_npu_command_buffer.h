@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cl_command_buffer.h - declarations of cl_khr_command_buffer 0.9.8 and of the mutable dispatch on top of it
+ * cl_npu_command_buffer.h - declarations of cl_khr_command_buffer 0.9.8 and of the mutable dispatch on top of it
  * (cl_khr_command_buffer_mutable_dispatch 0.9.4).
  *
  * Installed headers of OpenCL have older versions of these, whose functions take other arguments, or hide them.
