@@ -472,7 +472,7 @@ static int check_gather(const struct checker *checker)
 
 	if (error)
 		return error;
-	if (indices->dtype != NPU_I32)
+	if (indices->dtype != NPU_I32 && indices->dtype != NPU_I64)
 		return fail(checker, "%s indices", npu_dtype_names[indices->dtype]);
 	if (npu_tensor_elements(in) / in->dim[checker->op->axis] * npu_tensor_elements(indices) !=
 	    npu_tensor_elements(output(checker)))

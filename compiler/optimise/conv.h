@@ -26,6 +26,8 @@
  * @h, @w: of its output
  * @multiplier: kernel of ones: what sums are multiplied with to come to output units
  * @raw: sums and outputs are of stored values: zero points play no part
+ * @pad_value: what padding counts as
+ * @is_bare: the output is not yet the operator's, so its activation does not clamp it
  */
 struct npu_conv {
 	u32 op;
@@ -40,6 +42,8 @@ struct npu_conv {
 	u32 h, w;
 	double multiplier;
 	bool raw;
+	s32 pad_value;
+	bool is_bare;
 
 	/* Worked out by npu_conv_layer(): blocks as in struct npu_packing ... */
 	u32 k, c, blocks, block_channels, repeat;

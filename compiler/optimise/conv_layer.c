@@ -309,7 +309,8 @@ static int plain(struct npu_opt *opt, struct npu_conv *conv, struct arithmetic *
 	double worst;
 
 	set_channels(opt, conv, conv->out);
-	npu_activation_range(op->activation, conv->out, &requant.low, &requant.high);
+	npu_activation_range(conv->is_bare ? NPU_ACT_NONE : op->activation, conv->out, &requant.low,
+			     &requant.high);
 	worst = npu_requant_conv(&requant, &result->sdp, &result->tables, &result->clamp_after);
 	if (worst < 0 || worst > 0.45)
 		return -ERANGE;
@@ -379,7 +380,7 @@ static int fill_layer(struct npu_opt *opt, const struct npu_conv *conv,
 	layer->blocks = conv->blocks;
 	layer->block_stride_c = conv->block_channels;
 	layer->repeat_surface = conv->repeat != 0;
-	layer->pad_value = npu_stored_zero(conv->in);
+	layer->pad_value = conv->pad_value;
 	layer->pixels = conv->pixels;
 	layer->sdp = arithmetic->sdp;
 	if (conv->is_part)

@@ -65,6 +65,7 @@ int npu_lower_conv(struct npu_opt *opt, u32 op)
 		.bias = npu_op_input(graph, o, 2),
 		.pad = pad,
 		.pool = opt->op[op].pool,
+		.pad_value = npu_stored_zero(&graph->tensor[in]),
 		.input = npu_opt_value(opt, in),
 		.output = npu_opt_value(opt, o->output[0]),
 	};

@@ -144,6 +144,7 @@ static int lower_phase(struct npu_opt *opt, const struct deconv *d, const struct
 		.h = y->count,
 		.w = x->count,
 		.is_part = true,
+		.pad_value = npu_stored_zero(npu_op_input(opt->graph, d->o, 0)),
 	};
 	bool spread;
 	int error;

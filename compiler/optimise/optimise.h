@@ -109,6 +109,8 @@ int npu_lower_cpu(struct npu_opt *opt, u32 op);
 
 /* Why the NPU cannot do it, beyond what all operators need; NULL: it can. */
 const char *npu_check_phases(const struct npu_opt *opt, const struct npu_op *op);
+const char *npu_check_average_pool(const struct npu_opt *opt, const struct npu_op *op);
+const char *npu_check_mean(const struct npu_opt *opt, const struct npu_op *op);
 const char *npu_check_concat(const struct npu_opt *opt, const struct npu_op *op);
 const char *npu_check_slice(const struct npu_opt *opt, const struct npu_op *op);
 const char *npu_check_resize_nearest(const struct npu_opt *opt, const struct npu_op *op);

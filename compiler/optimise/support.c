@@ -2,8 +2,6 @@
 /* Which operators the NPU does. */
 #include "binary.h"
 
-#include "nvdla_cbuf.h"
-
 static const char *check_tensors(const struct npu_opt *opt, const struct npu_op *op, u32 inputs)
 {
 	const struct npu_graph *graph = opt->graph;
@@ -114,46 +112,20 @@ static const char *check_max_pool(const struct npu_opt *opt, const struct npu_op
 	return NULL;
 }
 
-/* Banks that a kernel group of ones may take: smaller budgets than four banks are not expected. */
-#define AVERAGE_MAX_BANKS 3u
-
-/* An average is a convolution with kernels of ones: dear where windows and atoms are large. */
-static const char *check_ones(const struct npu_opt *opt, u32 h, u32 w)
+static const char *check_unary(const struct npu_opt *opt, const struct npu_op *op)
 {
-	const struct nvdla_config *config = opt->config;
-	u64 bytes = (u64)h * w * config->atom * config->atomic_k;
-
-	if (nvdla_cbuf_weight_banks(config, bytes) > AVERAGE_MAX_BANKS)
-		return "the kernel of ones for this window takes too much of the buffer";
-	return NULL;
+	if (npu_op_input(opt->graph, op, 0)->data)
+		return "constant input";
+	return check_tensors(opt, op, 1);
 }
 
-static const char *check_average_pool(const struct npu_opt *opt, const struct npu_op *op)
+static const char *check_average(const struct npu_opt *opt, const struct npu_op *op)
 {
-	const struct npu_window *w = &op->window;
-	const char *reason = check_conv(opt, op);
+	const char *reason = check_unary(opt, op);
 
 	if (reason)
 		return reason;
-	if (w->pad_top || w->pad_left || w->pad_bottom || w->pad_right)
-		return "an average that leaves out padding divides by different counts";
-	return check_ones(opt, w->r, w->s);
-}
-
-static const char *check_mean(const struct npu_opt *opt, const struct npu_op *op)
-{
-	const struct npu_tensor *in = npu_op_input(opt->graph, op, 0);
-	const char *reason = check_tensors(opt, op, 1);
-	u32 nhwc[4];
-
-	if (reason)
-		return reason;
-	npu_tensor_nhwc(in, nhwc);
-	if (in->rank != 4 || op->axes != (1u << 1 | 1u << 2))
-		return "mean over other dimensions than height and width";
-	if (nhwc[1] > NPU_CONV_MAX_KERNEL || nhwc[2] > NPU_CONV_MAX_KERNEL)
-		return "plane larger than 32 x 32";
-	return check_ones(opt, nhwc[1], nhwc[2]);
+	return op->kind == NPU_OP_MEAN ? npu_check_mean(opt, op) : npu_check_average_pool(opt, op);
 }
 
 static const char *check_binary(const struct npu_opt *opt, const struct npu_op *op)
@@ -198,13 +170,6 @@ static const char *check_mul(const struct npu_opt *opt, const struct npu_op *op)
 		return NULL;
 	return "a product of two values with zero points needs EW, which this configuration has "
 	       "not";
-}
-
-static const char *check_unary(const struct npu_opt *opt, const struct npu_op *op)
-{
-	if (npu_op_input(opt->graph, op, 0)->data)
-		return "constant input";
-	return check_tensors(opt, op, 1);
 }
 
 static const char *check_prelu(const struct npu_opt *opt, const struct npu_op *op)
@@ -287,11 +252,11 @@ const struct npu_op_support npu_op_support[NPU_OP_COUNT] = {
 				  .limits =
 					  "window <= 32, stride <= 8, no padding; kernels of ones "
 					  "within three banks",
-				  .check = check_average_pool,
+				  .check = check_average,
 				  .lower = npu_lower_average },
 	[NPU_OP_MEAN] = { .unit = "conv + SDP",
-			  .limits = "over height and width <= 32",
-			  .check = check_mean,
+			  .limits = "over height and width <= 256",
+			  .check = check_average,
 			  .lower = npu_lower_average },
 	[NPU_OP_ADD] = { .unit = "SDP",
 			 .limits =

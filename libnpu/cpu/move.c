@@ -176,6 +176,13 @@ int npu_cpu_concat(const struct npu_cpu_call *call)
 	return 0;
 }
 
+static s64 load_index(const struct npu_cpu_view *indices, size_t i)
+{
+	if (indices->tensor->dtype == NPU_I64)
+		return ((const s64 *)indices->data)[i];
+	return npu_load(indices, i);
+}
+
 int npu_cpu_gather(const struct npu_cpu_call *call)
 {
 	const struct npu_cpu_view in = npu_cpu_input(call, 0), indices = npu_cpu_input(call, 1);
@@ -188,11 +195,11 @@ int npu_cpu_gather(const struct npu_cpu_call *call)
 	run = inner * element_bytes(&in);
 	for (o = 0; o < outer; o++)
 		for (i = 0; i < indices.elements; i++) {
-			s32 index = npu_load(&indices, i);
+			s64 index = load_index(&indices, i);
 
-			if (index < 0 || (u32)index >= size)
+			if (index < 0 || index >= (s64)size)
 				return -EINVAL;
-			memcpy(to, (const u8 *)in.data + (o * size + (u32)index) * run, run);
+			memcpy(to, (const u8 *)in.data + (o * size + (size_t)index) * run, run);
 			to += run;
 		}
 	return 0;

@@ -238,7 +238,8 @@ static inline bool layer_check_layer(struct layer_check *check, const struct npu
 		return false;
 	}
 	npu = layer_check_alloc(tensor->bytes);
-	npu_value_read(&check->model->lane[0], layer->output, tensor->dtype, npu);
+	npu_value_read(&check->model->lane[0], check->net->tensor_value[last->output[0]],
+		       tensor->dtype, npu);
 	*counts = layer_check_count(
 		tensor, npu, npu_reference_tensor(check->reference, last->output[0]), saturated);
 	free(saturated);

@@ -88,6 +88,7 @@ static const struct sample samples[] = {
 	{ "matmul_computed", "MatMul", "x,x2", "y", "", 13 },
 	{ "gemm_computed", "Gemm", "row,row2", "y", "transB:1", 11 },
 	{ "gather", "Gather", "x,picks", "y", "axis:1", 13 },
+	{ "gather_computed", "Gather", "m,ids", "y", "", 13 },
 	{ "tile", "Tile", "x,times", "y", "", 13 },
 	{ "expand", "Expand", "row,wide", "y", "", 13 },
 	{ "depth_to_space", "DepthToSpace", "x", "y", "blocksize:2 mode~CRD", 13 },
@@ -110,6 +111,7 @@ static const struct sample samples[] = {
 };
 
 #define FLOAT ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT
+#define INT64 ONNX__TENSOR_PROTO__DATA_TYPE__INT64
 #define UINT8 ONNX__TENSOR_PROTO__DATA_TYPE__UINT8
 
 struct operand {
@@ -125,6 +127,7 @@ static const struct operand operands[] = {
 	{ "row", "1,8", FLOAT },
 	{ "row2", "1,8", FLOAT },
 	{ "seq", "3,1,4", FLOAT },
+	{ "ids", "2,3", INT64 },
 	{ "q", "1,4,6,6", UINT8 },
 	{ "w", "4,4,3,3" },
 	{ "dw", "4,1,3,3" },

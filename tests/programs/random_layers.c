@@ -279,6 +279,7 @@ static void make_pool(struct maker *m, bool average)
 	u32 h = in->dim[1], w = in->dim[2], input = m->tensor, out;
 	struct npu_window win = { 1, 1, 1, 1, 1, 1, 0, 0, 0, 0 };
 	struct npu_op *op;
+	bool whole = average && chance(10);
 
 	win.r = pick_kernel(h, average && chance(30) ? 20u : chance(20) ? 12u : 4u);
 	win.s = pick_kernel(w, average && chance(30) ? 20u : chance(20) ? 12u : 4u);
@@ -287,7 +288,10 @@ static void make_pool(struct maker *m, bool average)
 	if (chance(50)) {
 		win.stride_y = win.stride_x = 1;
 	}
-	if (chance(50) && !average) {
+	if (whole) {
+		win.r = h;
+		win.s = w;
+	} else if (chance(50)) {
 		win.pad_top = pick(0, win.r - 1);
 		win.pad_bottom = pick(0, win.r - 1);
 		win.pad_left = pick(0, win.s - 1);
@@ -300,6 +304,8 @@ static void make_pool(struct maker *m, bool average)
 	op = add_op(m, average ? NPU_OP_AVERAGE_POOL : NPU_OP_MAX_POOL,
 		    average ? "average_pool" : "max_pool", input, out);
 	op->window = win;
+	if (average && chance(30))
+		op->activation = activations[pick(0, 4)];
 }
 
 static void make_mean(struct maker *m)
@@ -646,8 +652,8 @@ static struct npu_graph *make_graph(char what[256])
 	struct maker m = { .graph = npu_graph_new("random"),
 			   .dtype = chance(75) ? NPU_I8 : NPU_U8 };
 	struct npu_graph *graph = m.graph;
-	u32 h = pick(1, 24), w = pick(1, chance(10) ? 150 : 24), c = pick(1, chance(20) ? 130 : 40),
-	    ops, count;
+	u32 h = pick(1, chance(3) ? 80 : 24), w = pick(1, chance(10) ? 150 : 24),
+	    c = pick(1, chance(20) ? 130 : 40), ops, count;
 
 	graph->input = npu_arena_array(&graph->arena, MAX_INPUTS, sizeof(u32));
 	graph->output = npu_arena_array(&graph->arena, 1, sizeof(u32));

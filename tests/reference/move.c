@@ -162,12 +162,14 @@ int ref_gather(const struct ref_run *run)
 			inner *= in.tensor->dim[d];
 	for (o = 0; o < outer; o++)
 		for (i = 0; i < count; i++) {
-			s32 index = ref_load(&indices, i);
+			s64 index = indices.tensor->dtype == NPU_I64
+					    ? ((const s64 *)indices.data)[i]
+					    : ref_load(&indices, i);
 
 			if (index < 0 || index >= (s64)size)
 				return npu_diag_set(run->diag, -EINVAL,
-						    "%s: gather of index %d of %u",
-						    run->graph->file, index, size);
+						    "%s: gather of index %lld of %u",
+						    run->graph->file, (long long)index, size);
 			copy(&out, (o * count + i) * inner, &in, (o * size + index) * inner, inner);
 		}
 	return 0;

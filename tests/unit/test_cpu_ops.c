@@ -123,10 +123,10 @@ static void *real_input(struct bench *b, const struct npu_op *op, u32 i, const v
 	const struct npu_tensor *tensor = npu_op_input(b->graph, op, i);
 	bool is_bias = i == 2 && tensor->dtype == NPU_I32 && op->kind != NPU_OP_CONCAT;
 	size_t e, count = npu_tensor_elements(tensor);
-	float *real = npu_arena_array(&b->graph->arena, count, sizeof(*real));
+	float *real = npu_arena_array(&b->graph->arena, count, 2 * sizeof(*real));
 
 	assert_non_null(real);
-	if (tensor->dtype == NPU_I32 && !is_bias) {
+	if (tensor->dtype == NPU_I64 || (tensor->dtype == NPU_I32 && !is_bias)) {
 		memcpy(real, data, tensor->bytes);
 		return real;
 	}
@@ -652,17 +652,19 @@ static void test_gather(void **unused)
 		const u32 count[1] = { 1 + random_below(5) };
 		u32 dim[3], out[3];
 		s32 *index;
+		s64 *wide;
 
 		for (d = 0; d < 3; d++)
 			dim[d] = out[d] = 1 + random_below(5);
 		out[axis] = count[0];
 		op->axis = (s32)axis;
 		op->input[0] = add_tensor(&b, b.dtype, 3, dim, 1, 0);
-		op->input[1] = add_tensor(&b, NPU_I32, 1, count, 0, 0);
+		op->input[1] = add_tensor(&b, i % 2 ? NPU_I32 : NPU_I64, 1, count, 0, 0);
 		index = random_bytes(&b, count[0] * sizeof(*index));
+		wide = random_bytes(&b, count[0] * sizeof(*wide));
 		for (d = 0; d < count[0]; d++)
-			index[d] = (s32)random_below(dim[axis]);
-		b.graph->tensor[op->input[1]].data = index;
+			wide[d] = index[d] = (s32)random_below(dim[axis]);
+		b.graph->tensor[op->input[1]].data = i % 2 ? (void *)index : (void *)wide;
 		op->output[0] = add_tensor(&b, b.dtype, 3, out, 1, 0);
 		compare(&b);
 		end(&b);

@@ -70,8 +70,8 @@ static struct npu_graph *quantise(const struct npu_graph *graph)
 {
 	struct npu_calibrate_options options = { NPU_RANGE_MINMAX, 0, NPU_EQUALISE_DEPTHWISE };
 	struct npu_samples samples = { 1, load_sample, &graph->tensor[graph->input[0]] };
-	struct npu_calibration *calibration;
-	struct npu_graph *prepared, *quantised;
+	struct npu_calibration *calibration = NULL;
+	struct npu_graph *prepared = NULL, *quantised = NULL;
 
 	assert_true(npu_graph_is_float(graph));
 	if (npu_quantise_prepare(graph, &prepared, &diag) ||
