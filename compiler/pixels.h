@@ -52,7 +52,7 @@ struct npu_pixel_input {
 /**
  * npu_graph_take_pixels() - an input becomes an image: UINT8 [1, height, width, bytes of a pixel];
  *	of two planes [1, 3 * height, width, 1]
- * @graph: changed; as it was on an error
+ * @graph: changed; after an error it can only be freed
  *
  * The input has to be one image of INT8, UINT8 or float32, channels last, or first where a transpose
  * follows.  A quantisation that follows is done with it.

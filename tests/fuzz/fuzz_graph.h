@@ -6,7 +6,7 @@
 #ifndef FUZZ_GRAPH_H
 #define FUZZ_GRAPH_H
 
-#include "graph.h"
+#include "pixels.h"
 #include "reference.h"
 
 #include <stdio.h>
@@ -62,6 +62,24 @@ static inline void run(const struct npu_graph *graph)
 	npu_reference_free(reference);
 }
 
+/* The first input becomes an image, of an order that follows from the graph; or that is refused. */
+static inline void take_image(struct npu_graph *graph)
+{
+	struct npu_pixel_input pixels = { .order = graph->tensor_count % NPU_PIXELS_ORDER_COUNT,
+					  .given = graph->op_count % 2,
+					  .mean = { 100, 110, 120, 130 },
+					  .scale = { 0.5f, 0.25f, 2, 1 } };
+	float factor[NPU_MAX_PIXEL_CHANNELS];
+	struct npu_diag diag = { 0 };
+
+	if (npu_graph_even_pixels(graph, &pixels, factor))
+		abort();
+	if (!npu_graph_take_pixels(graph, &pixels, &diag))
+		run(graph);
+	else if (!diag.text[0])
+		abort();
+}
+
 static inline int fuzz_import(fuzz_import_fn import, const u8 *data, size_t bytes)
 {
 	static FILE *null;
@@ -78,8 +96,10 @@ static inline int fuzz_import(fuzz_import_fn import, const u8 *data, size_t byte
 	}
 	npu_graph_dump(graph, NPU_DUMP_TEXT, null);
 	npu_graph_dump(graph, NPU_DUMP_DOT, null);
-	if (is_small(graph))
+	if (is_small(graph)) {
 		run(graph);
+		take_image(graph);
+	}
 	npu_graph_free(graph);
 	return 0;
 }
