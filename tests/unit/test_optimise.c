@@ -427,6 +427,114 @@ static void test_concat(void **state)
 	end();
 }
 
+/* Channels that are no whole atoms: with gaps first, which a convolution closes. */
+static void test_concat_odd(void **state)
+{
+	u32 in, out;
+
+	begin();
+	input(in = tensor("in", 8, 8, 12, 0.1f, 5));
+	out = tensor("out", 8, 8, 24, 0.1f, 5);
+	add_op(NPU_OP_CONCAT, "concat", in, in, out)->axis = 3;
+	optimise("nv_small", out);
+	assert_int_equal(net->layer_count, 3);
+	assert_int_equal(net->layer[2].kind, NPU_LAYER_CONV);
+	assert_int_equal(net->layer[2].c, 16 + 12);
+	assert_int_equal(net->layer[2].k, 24);
+	end();
+}
+
+/* A slice is a view where its channels begin with an atom, else a convolution picks them. */
+static void test_slice(void **state)
+{
+	u32 in, part, out, begin_c;
+	struct npu_op *op;
+	u32 i;
+
+	for (begin_c = 8; begin_c <= 9; begin_c++) {
+		begin();
+		input(in = tensor("in", 8, 8, 32, 0.1f, 5));
+		part = tensor("part", 5, 4, 16, 0.1f, 5);
+		out = tensor("out", 5, 4, 16, 0.1f, 5);
+		op = add_op(NPU_OP_SLICE, "slice", in, NPU_NONE, part);
+		for (i = 0; i < 4; i++) {
+			op->begin[i] = i == 3 ? (s32)begin_c : i == 1 ? 2 : 0;
+			op->end[i] = (s32)graph->tensor[part].dim[i];
+			op->step[i] = 1;
+		}
+		conv("conv", part, out, 3, 1);
+		optimise("nv_small", out);
+		assert_int_equal(net->layer_count, begin_c == 8 ? 1 : 2);
+		assert_int_equal(net->layer[0].kind, NPU_LAYER_CONV);
+		if (begin_c == 8) {
+			const struct npu_value *value = &net->value[net->tensor_value[part]];
+
+			assert_int_equal(value->alias, net->tensor_value[in]);
+			assert_int_equal(value->alias_offset, 2 * 8 * 8 + 8 * 8 * 8);
+			assert_int_equal(value->line_stride, 8 * 8);
+		}
+		end();
+	}
+}
+
+/* Functions of one element are steps of the CPU only where SDP has no table. */
+static void test_table(void **state)
+{
+	static const char *const configs[] = { "nv_small", "nv_large" };
+	u32 in, out, i;
+
+	for (i = 0; i < 2; i++) {
+		begin();
+		input(in = tensor("in", 8, 8, 16, 0.1f, 5));
+		out = tensor("out", 8, 8, 16, 1.0f / 256, -128);
+		add_op(NPU_OP_LOGISTIC, "logistic", in, NPU_NONE, out);
+		optimise(configs[i], out);
+		assert_int_equal(net->layer_count, 1);
+		assert_int_equal(net->layer[0].kind, i ? NPU_LAYER_SDP : NPU_LAYER_CPU);
+		assert_int_equal(net->layer[0].sdp.ew.has_lut, i);
+		end();
+	}
+}
+
+/* A constant of the channels is a table of BN; a value by channel is read from where it lies. */
+static void test_by_channel(void **state)
+{
+	u32 in, other, out, i;
+
+	for (i = 0; i < 2; i++) {
+		begin();
+		input(in = tensor("in", 8, 8, 16, 0.1f, 5));
+		other = tensor("other", 1, 1, 16, 0.2f, 3);
+		if (i)
+			fill(other, 7);
+		else
+			input(other);
+		out = tensor("out", 8, 8, 16, 0.2f, -4);
+		add_op(NPU_OP_ADD, "add", in, other, out);
+		optimise("nv_small", out);
+		assert_int_equal(net->layer_count, 1);
+		assert_int_equal(net->layer[0].kind, NPU_LAYER_SDP);
+		assert_int_equal(net->layer[0].sdp.bn.alu_from,
+				 i ? NPU_OPERAND_REGISTER : NPU_OPERAND_CHANNEL);
+		end();
+	}
+}
+
+/* Twice as large: two passes for each surface spread a row, one copies it to the next. */
+static void test_resize(void **state)
+{
+	u32 in, out;
+
+	begin();
+	input(in = tensor("in", 8, 8, 16, 0.1f, 5));
+	out = tensor("out", 16, 16, 16, 0.1f, 5);
+	add_op(NPU_OP_RESIZE_NEAREST, "resize", in, NPU_NONE, out);
+	optimise("nv_small", out);
+	assert_int_equal(net->layer_count, 2 * 2 + 1);
+	assert_int_equal(net->layer[4].group_count, 1);
+	end();
+}
+
 /* Flattened planes: the fully connected layer is a kernel over the plane, the reshape is gone. */
 static void test_flatten(void **state)
 {
@@ -548,6 +656,11 @@ int main(void)
 		cmocka_unit_test(test_depthwise),
 		cmocka_unit_test(test_unsigned),
 		cmocka_unit_test(test_concat),
+		cmocka_unit_test(test_concat_odd),
+		cmocka_unit_test(test_slice),
+		cmocka_unit_test(test_table),
+		cmocka_unit_test(test_by_channel),
+		cmocka_unit_test(test_resize),
 		cmocka_unit_test(test_flatten),
 		cmocka_unit_test(test_cpu),
 		cmocka_unit_test(test_verify),

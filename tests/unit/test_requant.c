@@ -339,6 +339,121 @@ static void test_add(void **state)
 	report("sums and differences", &tally, 0.98);
 }
 
+static s32 rounded(double value, s32 zero)
+{
+	return clamp((s64)round(value) + zero, -128, 127);
+}
+
+static s32 random_zero(void)
+{
+	return (s32)(random_u32() % 256) - 128;
+}
+
+#define ROW 9
+
+/* Constants of the channels: multiplied by, added, or the same for all of them. */
+static void test_affine(void **state)
+{
+	struct tally tally = { 0 };
+	u32 i, k;
+	s32 x;
+
+	for (i = 0; i < 400; i++) {
+		double multiplier[ROW], offset[ROW], size = exp2(4 - 10 * random_unit());
+		s16 mul[ROW], add[ROW];
+		struct npu_requant_tables tables = { .bs_mul = mul, .bn_alu = add };
+		struct npu_affine affine = { multiplier,    offset, ROW, random_zero(),
+					     random_zero(), mul,    add };
+		struct npu_sdp sdp;
+		double worst;
+
+		for (k = 0; k < ROW; k++) {
+			multiplier[k] = k && i % 3 == 0 ? multiplier[0]
+							: size * (2 * random_unit() - 1);
+			offset[k] = i % 5 == 0 ? 0 : 200 * random_unit() - 100;
+		}
+		worst = npu_requant_affine(&sdp, &affine);
+		assert_true(worst >= 0 && worst < 0.45);
+		assert_true(i % 3 || sdp.bs.mul_from == NPU_OPERAND_REGISTER);
+		for (k = 0; k < ROW; k++)
+			for (x = -128; x < 128; x++) {
+				double exact = (x - affine.zero_in) * multiplier[k] + offset[k];
+				s32 diff = abs(npu_sdp_evaluate(&sdp, &tables, k, x, 0) -
+					       rounded(exact, affine.zero_out));
+
+				tally.elements++;
+				tally.equal += diff == 0;
+				tally.worse += diff > 1;
+			}
+	}
+	report("constants of channels", &tally, 0.98);
+}
+
+static void test_prelu(void **state)
+{
+	struct tally tally = { 0 };
+	u32 i, k;
+	s32 x;
+
+	for (i = 0; i < 400; i++) {
+		double slope[ROW], scale = exp2(3 - 6 * random_unit());
+		s32 zero_in = random_zero(), zero_out = random_zero();
+		s16 mul[ROW];
+		struct npu_requant_tables tables = { .bn_mul = mul };
+		struct npu_sdp sdp;
+		double worst;
+
+		for (k = 0; k < ROW; k++)
+			slope[k] = 3 * random_unit() - 1.5;
+		worst = npu_requant_prelu(&sdp, scale, slope, ROW, zero_in, zero_out, mul);
+		assert_true(worst >= 0 && worst < 0.45);
+		for (k = 0; k < ROW; k++)
+			for (x = -128; x < 128; x++) {
+				double real = (x - zero_in) * scale * (x < zero_in ? slope[k] : 1);
+				s32 diff = abs(npu_sdp_evaluate(&sdp, &tables, k, x, 0) -
+					       rounded(real, zero_out));
+
+				tally.elements++;
+				tally.equal += diff == 0;
+				tally.worse += diff > 1;
+			}
+	}
+	report("slopes", &tally, 0.98);
+}
+
+static void test_product(void **state)
+{
+	struct npu_requant_tables none = { 0 };
+	struct tally tally = { 0 };
+	struct npu_sdp sdp;
+	s32 a, b;
+	u32 i;
+
+	for (i = 0; i < 300; i++) {
+		double scale = exp2(-2 - 10 * random_unit()), worst;
+		s32 zero_a = random_zero(), zero_b = i % 3 ? random_zero() : 0;
+		s32 zero = random_zero();
+
+		worst = npu_requant_product(&sdp, scale, zero_a, zero_b, zero, NPU_OPERAND_ELEMENT,
+					    true);
+		assert_true(worst >= 0 && worst < 0.45);
+		assert_true((sdp.ew.mul_from == NPU_OPERAND_NONE) == !zero_b);
+		for (a = -128; a < 128; a += 3)
+			for (b = -128; b < 128; b += 5) {
+				double exact = (a - zero_a) * (b - zero_b) * scale;
+				s32 diff = abs(npu_sdp_evaluate(&sdp, &none, 0, a, (s8)b) -
+					       rounded(exact, zero));
+
+				tally.elements++;
+				tally.equal += diff == 0;
+				tally.worse += diff > 1;
+			}
+	}
+	report("products", &tally, 0.98);
+	/* Without EW nothing takes a zero point off the operand. */
+	assert_true(npu_requant_product(&sdp, 0.01, 3, 4, 5, NPU_OPERAND_ELEMENT, false) < 0);
+}
+
 static void test_scale(void **state)
 {
 	struct tally tally = { 0 };
@@ -430,7 +545,9 @@ int main(void)
 		cmocka_unit_test(test_ordinary),       cmocka_unit_test(test_spread),
 		cmocka_unit_test(test_one_multiplier), cmocka_unit_test(test_dead),
 		cmocka_unit_test(test_all_dead),       cmocka_unit_test(test_add),
-		cmocka_unit_test(test_scale),	       cmocka_unit_test(test_residual),
+		cmocka_unit_test(test_affine),	       cmocka_unit_test(test_prelu),
+		cmocka_unit_test(test_product),	       cmocka_unit_test(test_scale),
+		cmocka_unit_test(test_residual),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
