@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "array.h"
+#include "bytes.h"
 #include "element.h"
 
 #define MAGIC "\223NUMPY"
@@ -115,12 +116,12 @@ static int parse_header(const char *header, size_t bytes, struct tool_array *arr
 
 int tool_npy_parse(const uint8_t *data, size_t bytes, struct tool_array *array, char text[200])
 {
-	size_t start = data[MAGIC_BYTES] == 1 ? 10 : 12, length = data[8] | (size_t)data[9] << 8;
+	bool short_head = data[MAGIC_BYTES] == 1;
+	size_t start = short_head ? 10 : 12;
+	size_t length = short_head ? tool_le16(data + 8) : tool_le32(data + 8);
 	char *header;
 	int err;
 
-	if (data[MAGIC_BYTES] != 1)
-		length |= (size_t)data[10] << 16 | (size_t)data[11] << 24;
 	if (length > bytes - start) {
 		snprintf(text, 200, "broken .npy: header is cut off");
 		return -EINVAL;

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "bytes.h"
 #include "image.h"
 #include "plain_image.h"
 
@@ -126,11 +127,6 @@ bool tool_is_bmp(const uint8_t *data, size_t bytes)
 	       memcmp(data + 26, "\1\0", 2) == 0;
 }
 
-static uint32_t le32(const uint8_t *p)
-{
-	return p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
-}
-
 /**
  * struct bmp - where things are in the file
  * @palette, @colours: 8 bits: four bytes each, blue first
@@ -150,9 +146,10 @@ enum { BMP_RGB = 0, BMP_BITFIELDS = 3 };
 static int bmp_layout(const uint8_t *data, size_t bytes, struct bmp *bmp, struct tool_image *image,
 		      char text[200])
 {
-	uint32_t start = le32(data + 10), head = le32(data + 14), kind = le32(data + 30);
-	int64_t height = (int32_t)le32(data + 22);
-	uint32_t width = le32(data + 18), bits = data[28] | (uint32_t)data[29] << 8;
+	uint32_t start = tool_le32(data + 10), head = tool_le32(data + 14),
+		 kind = tool_le32(data + 30);
+	int64_t height = (int32_t)tool_le32(data + 22);
+	uint32_t width = tool_le32(data + 18), bits = tool_le16(data + 28);
 	int err;
 
 	if (head < 40 || head > bytes - 14)
@@ -176,7 +173,7 @@ static int bmp_layout(const uint8_t *data, size_t bytes, struct bmp *bmp, struct
 	if (bits != 8)
 		return 0;
 	bmp->palette = data + 14 + head;
-	bmp->colours = le32(data + 46) ? le32(data + 46) : 256;
+	bmp->colours = tool_le32(data + 46) ? tool_le32(data + 46) : 256;
 	if (bmp->colours > 256 || bmp->colours * 4 > bytes - 14 - head)
 		return broken("BMP: its palette", text);
 	return 0;

@@ -5,19 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "bytes.h"
 #include "sound.h"
 
 enum { FORMAT_PCM = 1, FORMAT_FLOAT = 3, FORMAT_EXTENSIBLE = 0xfffe };
-
-static uint32_t read_le32(const uint8_t *p)
-{
-	return p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
-}
-
-static uint16_t read_le16(const uint8_t *p)
-{
-	return (uint16_t)(p[0] | p[1] << 8);
-}
 
 bool tool_is_wav(const uint8_t *data, size_t bytes)
 {
@@ -31,7 +22,7 @@ static bool find_chunk(const uint8_t *data, size_t bytes, const char *name, cons
 	size_t at = 12;
 
 	while (bytes - at >= 8) {
-		size_t length = read_le32(data + at + 4), left = bytes - at - 8;
+		size_t length = tool_le32(data + at + 4), left = bytes - at - 8;
 
 		if (memcmp(data + at, name, 4) == 0) {
 			*chunk = data + at + 8;
@@ -58,24 +49,24 @@ int tool_wav_parse(const uint8_t *data, size_t bytes, struct tool_sound *sound, 
 		snprintf(text, 200, "broken WAV");
 		return -EINVAL;
 	}
-	tag = read_le16(format);
+	tag = tool_le16(format);
 	/* Of the extensible kind the first bytes of an identifier are the tag. */
 	if (tag == FORMAT_EXTENSIBLE && format_bytes >= 26)
-		tag = read_le16(format + 24);
-	sound->channels = read_le16(format + 2);
-	sound->rate = read_le32(format + 4);
-	sound->width = read_le16(format + 14) / 8u;
+		tag = tool_le16(format + 24);
+	sound->channels = tool_le16(format + 2);
+	sound->rate = tool_le32(format + 4);
+	sound->width = tool_le16(format + 14) / 8u;
 	sound->floating = tag == FORMAT_FLOAT;
 	if (!sound->channels || !sound->rate) {
 		snprintf(text, 200, "broken WAV: %u channels, %u Hz", sound->channels, sound->rate);
 		return -EINVAL;
 	}
-	if (read_le16(format + 14) % 8 ||
+	if (tool_le16(format + 14) % 8 ||
 	    !(tag == FORMAT_PCM
 		      ? sound->width >= 1 && sound->width <= 4
 		      : tag == FORMAT_FLOAT && (sound->width == 4 || sound->width == 8))) {
 		snprintf(text, 200, "WAV of format %u with %u bits, neither PCM nor floating point",
-			 tag, read_le16(format + 14));
+			 tag, tool_le16(format + 14));
 		return -ENOTSUP;
 	}
 	sound->frames = sample_bytes / ((size_t)sound->channels * sound->width);
