@@ -26,6 +26,18 @@ static bool is_homogeneous(enum npu_activation activation)
 	return activation == NPU_ACT_NONE || activation == NPU_ACT_RELU;
 }
 
+/*
+ * Whether the clamp behind the front operator lets channels be divided.  A ReLU6 does not scale along,
+ * but where only the features count no channel grows beyond the largest one: what was seen stays
+ * below the clamp, and what was not is clipped where the tensor's range ends anyway.
+ */
+static bool lets_divide(const struct npu_graph *graph, const struct npu_op *front,
+			const struct npu_op *behind)
+{
+	return is_homogeneous(front->activation) ||
+	       (front->activation == NPU_ACT_RELU6 && is_depthwise(graph, behind));
+}
+
 /* Whether an operator keeps channels apart, and their factors with them. */
 static bool scales_along(const struct npu_graph *graph, const struct npu_op *op)
 {
@@ -120,14 +132,14 @@ int npu_equalise_find(const struct npu_graph *graph, enum npu_equalise which,
 		const struct npu_op *op = &graph->op[i];
 		struct npu_pair pair = { .front = i };
 
-		if (!owns_weights(&s, op) || !is_homogeneous(op->activation))
+		if (!owns_weights(&s, op))
 			continue;
 		pair.tensor = op->output[0];
 		pair.channels = npu_op_input(graph, op, 1)->dim[0];
 		pair.behind = ends_in_channels(graph, op, pair.channels)
 				      ? find_behind(&s, op, pair.channels)
 				      : NPU_NONE;
-		if (pair.behind == NPU_NONE)
+		if (pair.behind == NPU_NONE || !lets_divide(graph, op, &graph->op[pair.behind]))
 			continue;
 		if (which == NPU_EQUALISE_ALL || is_depthwise(graph, op) ||
 		    is_depthwise(graph, &graph->op[pair.behind]))
@@ -152,9 +164,9 @@ static u32 channel_of(const struct npu_graph *graph, const struct npu_pair *pair
 	return kernel / per_group * dim[3] + (u32)(i % dim[3]);
 }
 
-static float power_of_two(float x)
+static float power_of_two(float x, bool upwards)
 {
-	float bits = roundf(log2f(x));
+	float bits = upwards ? ceilf(log2f(x)) : roundf(log2f(x));
 
 	return ldexpf(1, (int)max(min(bits, (float)MOST_BITS), -(float)MOST_BITS));
 }
@@ -164,6 +176,7 @@ void npu_equalise_factors(const struct npu_graph *graph, const struct npu_pair *
 {
 	const struct npu_op *behind = &graph->op[pair->behind];
 	const struct npu_tensor *weights = npu_op_input(graph, behind, 1);
+	bool clamped = !is_homogeneous(graph->op[pair->front].activation);
 	const float *data = weights->data;
 	size_t i, count = npu_tensor_elements(weights);
 	float largest = 0;
@@ -182,9 +195,9 @@ void npu_equalise_factors(const struct npu_graph *graph, const struct npu_pair *
 			factor[c] = 1;
 		/* Each kernel has a scale of its own: only the features count. */
 		else if (is_depthwise(graph, behind))
-			factor[c] = power_of_two(most[c] / largest);
+			factor[c] = power_of_two(most[c] / largest, clamped);
 		else
-			factor[c] = power_of_two(sqrtf(most[c] / factor[c]));
+			factor[c] = power_of_two(sqrtf(most[c] / factor[c]), false);
 	}
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Cross-layer equalisation: what one convolution's channels are divided by, the next one's
- * weights are multiplied with.  Factors are powers of two: real results stay the same to the bit.
+ * weights are multiplied with.  Factors are powers of two: real results stay the same to the bit,
+ * but for what a ReLU6 between them clips beyond the ranges that were seen.
  */
 #ifndef NPU_EQUALISE_H
 #define NPU_EQUALISE_H

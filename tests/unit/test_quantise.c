@@ -503,10 +503,10 @@ static void test_fold_not(void **unused)
 /* ---- equalisation ---- */
 
 /* Convolution, depthwise, convolution; the first one's channels differ by orders of magnitude. */
-static struct npu_graph *depthwise_net(void)
+static struct npu_graph *depthwise_net(enum npu_activation activation)
 {
 	struct npu_graph *g = begin(8, 8, 3);
-	u32 a = add_conv(g, "first", g->input[0], 8, 1, false, NPU_ACT_RELU), b, c, i;
+	u32 a = add_conv(g, "first", g->input[0], 8, 1, false, activation), b, c, i;
 	float *data = (float *)(uintptr_t)npu_op_input(g, &g->op[0], 1)->data;
 	float *bias = (float *)(uintptr_t)npu_op_input(g, &g->op[0], 2)->data;
 
@@ -526,7 +526,8 @@ static struct npu_graph *depthwise_net(void)
 
 static void test_equalise(void **unused)
 {
-	struct npu_graph *g = depthwise_net(), *plain = prepared_of(g), *equal = prepared_of(g);
+	struct npu_graph *g = depthwise_net(NPU_ACT_RELU), *plain = prepared_of(g),
+			 *equal = prepared_of(g);
 	struct npu_calibration *a = calibrate(plain, NPU_EQUALISE_NONE);
 	struct npu_calibration *b = calibrate(equal, NPU_EQUALISE_DEPTHWISE);
 	struct npu_graph *qa, *qb, *again = prepared_of(g);
@@ -554,6 +555,42 @@ static void test_equalise(void **unused)
 	npu_graph_free(qa);
 	npu_graph_free(qb);
 	npu_graph_free(again);
+	npu_graph_free(plain);
+	npu_graph_free(equal);
+	npu_graph_free(g);
+	npu_calibration_free(a);
+	npu_calibration_free(b);
+}
+
+/* A ReLU6 in front of a depthwise convolution: the same on what was seen, and less noise. */
+static void test_equalise_clamped(void **unused)
+{
+	struct npu_graph *g = depthwise_net(NPU_ACT_RELU6), *plain = prepared_of(g);
+	struct npu_graph *equal = prepared_of(g), *qa, *qb;
+	struct npu_calibration *a = calibrate(plain, NPU_EQUALISE_NONE);
+	struct npu_calibration *b = calibrate(equal, NPU_EQUALISE_DEPTHWISE);
+	const struct npu_range *range = npu_calibration_find(b, "first");
+	u32 i, changed = 0;
+
+	assert_int_equal(range->equalise_count, 8);
+	for (i = 0; i < 8; i++) {
+		assert_true(range->equalise[i] <= 1);
+		changed += range->equalise[i] < 1;
+	}
+	assert_true(changed >= 4);
+	/* The samples of the calibration are not clipped where they were not before. */
+	for (i = 0; i < 4; i++) {
+		float *x = run(g, i), *y = run(equal, i);
+
+		assert_memory_equal(x, y, g->tensor[g->output[0]].bytes);
+		free(x);
+		free(y);
+	}
+	qa = quantise(plain, a);
+	qb = quantise(equal, b);
+	assert_true(signal_to_noise(g, qb, NULL) > signal_to_noise(g, qa, NULL) + 6);
+	npu_graph_free(qa);
+	npu_graph_free(qb);
 	npu_graph_free(plain);
 	npu_graph_free(equal);
 	npu_graph_free(g);
@@ -824,7 +861,7 @@ static void test_tail(void **unused)
 
 static void test_no_range(void **unused)
 {
-	struct npu_graph *g = depthwise_net(), *prepared = prepared_of(g), *quantised;
+	struct npu_graph *g = depthwise_net(NPU_ACT_RELU), *prepared = prepared_of(g), *quantised;
 	struct npu_calibration *calibration = calibrate(prepared, NPU_EQUALISE_NONE);
 	struct npu_diag diag = { "" };
 	u32 i;
@@ -886,7 +923,7 @@ static struct npu_calibration *reread(const struct npu_calibration *calibration)
 /* The same from samples, from the same samples again, and from the file. */
 static void test_file(void **unused)
 {
-	struct npu_graph *g = depthwise_net(), *p[3], *q[3];
+	struct npu_graph *g = depthwise_net(NPU_ACT_RELU), *p[3], *q[3];
 	struct npu_calibration *c[3];
 	struct npu_diag diag = { "" };
 	u32 i;
@@ -916,7 +953,7 @@ static void test_nvdla_table(void **unused)
 		"  \"first\": {\"scale\": 0, \"min\": -1.5, \"max\": 4, \"offset\": 0},\n"
 		"  \"depthwise\": {\"scale\": 0.25, \"min\": 0, \"max\": 0, \"offset\": 0},\n"
 		"  \"last\": {\"scale\": 0.5, \"min\": 0, \"max\": 0, \"offset\": 0} }";
-	struct npu_graph *g = depthwise_net(), *prepared = prepared_of(g), *quantised;
+	struct npu_graph *g = depthwise_net(NPU_ACT_RELU), *prepared = prepared_of(g), *quantised;
 	struct npu_calibration *calibration;
 	struct npu_diag diag = { "" };
 	const struct npu_op *op;
@@ -1033,6 +1070,7 @@ int main(void)
 		cmocka_unit_test(test_fold),
 		cmocka_unit_test(test_fold_not),
 		cmocka_unit_test(test_equalise),
+		cmocka_unit_test(test_equalise_clamped),
 		cmocka_unit_test(test_equalise_pairs),
 		cmocka_unit_test(test_bias_correction),
 		cmocka_unit_test(test_operators),
