@@ -90,8 +90,14 @@ static int take_inputs(struct caffe *c)
 		if (!blob)
 			return caffe_fail(c, -EINVAL, "input %u (%.100s) is not computed before", i,
 					  c->layer->bottom[i]);
+		if (!blob->value.name && !(c->row->flags & CAFFE_TAKES_BOXES))
+			return caffe_fail(c, -ENOTSUP,
+					  "input %u (%.100s) is of prior boxes, which only "
+					  "DetectionOutput reads",
+					  i, c->layer->bottom[i]);
 		blob->was_read = true;
-		c->in[i] = c->row->joins ? blob->value : caffe_settled(c, &blob->value);
+		c->in[i] = c->row->flags & CAFFE_JOINS ? blob->value
+						       : caffe_settled(c, &blob->value);
 	}
 	return 0;
 }
@@ -203,7 +209,7 @@ static int list_outputs(struct caffe *c)
 	size_t count = 0, i;
 
 	for (i = 0; blobs && i < c->table_count; i++)
-		if (!c->table[i].was_read && !c->table[i].is_input)
+		if (!c->table[i].was_read && !c->table[i].is_input && c->table[i].value.name)
 			blobs[count++] = &c->table[i];
 	info = caffe_alloc(c, count, sizeof(*info));
 	c->source.output = caffe_alloc(c, count, sizeof(*c->source.output));

@@ -36,7 +36,7 @@ struct caffe_affine {
 
 /**
  * struct caffe_value - what a blob holds between two layers that write it
- * @name: in the ONNX model
+ * @name: in the ONNX model; NULL: of prior boxes, which are no part of it
  * @affine: of what @name holds; NULL: nothing
  */
 struct caffe_value {
@@ -55,11 +55,16 @@ struct caffe_blob {
 
 struct caffe;
 
+enum {
+	CAFFE_JOINS = 1 << 0, /* inputs with an affine function that is not computed yet */
+	CAFFE_TAKES_BOXES = 1 << 1, /* prior boxes */
+};
+
 /**
  * struct caffe_row - how a type of layer is read
  * @name, @v1: type in files since 2014 and before; V1Layer's NONE: there was none
  * @inputs, @outputs: least and most
- * @joins: takes inputs with an affine function that is not computed yet
+ * @flags: what else it takes
  * @kind: what it becomes in the first place; NPU_OP_COUNT: nothing
  * @read: adds it to the model
  */
@@ -67,7 +72,7 @@ struct caffe_row {
 	const char *name;
 	Caffe__V1Layer__LayerType v1;
 	u8 inputs[2], outputs[2];
-	bool joins;
+	u8 flags;
 	enum npu_op_kind kind;
 	int (*read)(struct caffe *c);
 };
@@ -207,7 +212,27 @@ int caffe_convolution_window(struct caffe *c, const Caffe__Convolution *p,
 int caffe_read_pooling(struct caffe *c);
 int caffe_read_lrn(struct caffe *c);
 
+/* ---- caffe_detect.c ---- */
+
+int caffe_read_prior_box(struct caffe *c);
+int caffe_read_detection_output(struct caffe *c);
+
+/* ---- caffe_norm.c ---- */
+
+int caffe_read_normalize(struct caffe *c);
+int caffe_read_mvn(struct caffe *c);
+/* LRN within channels. */
+int caffe_read_lrn_within(struct caffe *c, const Caffe__Lrn *p);
+
 /* ---- caffe_math.c ---- */
+
+/* One more operator of two values, or of a value and a number. */
+struct caffe_value caffe_combine(struct caffe *c, const char *op, const struct caffe_value *a,
+				 const struct caffe_value *b);
+struct caffe_value caffe_by_number(struct caffe *c, const char *op, const struct caffe_value *a,
+				   float number);
+/* Defines result 0 under the blob's own name with the last of the layer's nodes, where there are any. */
+int caffe_define_last(struct caffe *c, const struct caffe_value *value);
 
 int caffe_read_batch_norm(struct caffe *c);
 int caffe_read_scale(struct caffe *c);

@@ -14,9 +14,8 @@ static Onnx__NodeProto *add_simple(struct caffe *c, const char *op, int *error)
 	return node;
 }
 
-/* One more operator of two values. */
-static struct caffe_value combine(struct caffe *c, const char *op, const struct caffe_value *a,
-				  const struct caffe_value *b)
+struct caffe_value caffe_combine(struct caffe *c, const char *op, const struct caffe_value *a,
+				 const struct caffe_value *b)
 {
 	struct caffe_value in[2] = { *a, *b }, out = caffe_between(c, a->rank, a->dim);
 
@@ -24,12 +23,12 @@ static struct caffe_value combine(struct caffe *c, const char *op, const struct 
 	return out;
 }
 
-static struct caffe_value by_number(struct caffe *c, const char *op, const struct caffe_value *a,
-				    float number)
+struct caffe_value caffe_by_number(struct caffe *c, const char *op, const struct caffe_value *a,
+				   float number)
 {
 	struct caffe_value scalar = { .name = caffe_number(c, number) };
 
-	return combine(c, op, a, &scalar);
+	return caffe_combine(c, op, a, &scalar);
 }
 
 /* y * mul + add with the same numbers everywhere. */
@@ -42,8 +41,8 @@ static struct caffe_value linear(struct caffe *c, const struct caffe_value *valu
 
 	if (value->rank < 2) {
 		if (mul != 1)
-			result = by_number(c, "Mul", &result, mul);
-		return add != 0 ? by_number(c, "Add", &result, add) : result;
+			result = caffe_by_number(c, "Mul", &result, mul);
+		return add != 0 ? caffe_by_number(c, "Add", &result, add) : result;
 	}
 	data = caffe_alloc(c, 2 * (u64)channels, sizeof(*data));
 	if (!data)
@@ -55,10 +54,7 @@ static struct caffe_value linear(struct caffe *c, const struct caffe_value *valu
 	return caffe_affine(c, value, data, data + channels);
 }
 
-/*
- * Defines result 0 under the blob's own name with the last of several nodes, where there are any.
- */
-static int define_last(struct caffe *c, const struct caffe_value *value)
+int caffe_define_last(struct caffe *c, const struct caffe_value *value)
 {
 	Onnx__GraphProto *graph = &c->source;
 	struct caffe_value out = *value;
@@ -156,7 +152,7 @@ static struct caffe_value apply_parameters(struct caffe *c, const struct caffe_v
 		dim[i] = i >= from && i < to ? value->dim[i] : 1;
 	in[0] = caffe_settled(c, value);
 	in[1].name = caffe_constant(c, value->rank, dim, data);
-	return combine(c, op, &in[0], &in[1]);
+	return caffe_combine(c, op, &in[0], &in[1]);
 }
 
 /* The second input's dimensions as those of the first from @axis on, 1 elsewhere. */
@@ -189,7 +185,7 @@ static int by_second_input(struct caffe *c, const char *op, s32 axis, struct caf
 	int error = as_broadcast(c, axis, &other);
 
 	if (!error)
-		*out = combine(c, op, &first, &other);
+		*out = caffe_combine(c, op, &first, &other);
 	return error;
 }
 
@@ -218,7 +214,7 @@ int caffe_read_scale(struct caffe *c)
 			return error;
 		out = apply_parameters(c, &out, "Add", from, to, data);
 	}
-	return define_last(c, &out);
+	return caffe_define_last(c, &out);
 }
 
 int caffe_read_bias(struct caffe *c)
@@ -233,7 +229,7 @@ int caffe_read_bias(struct caffe *c)
 
 	if (c->in_count == 2) {
 		error = by_second_input(c, "Add", p->axis, &out);
-		return error ? error : define_last(c, &out);
+		return error ? error : caffe_define_last(c, &out);
 	}
 	error = covered(c, p->axis, p->num_axes, &from, &to);
 	if (!error)
@@ -241,7 +237,7 @@ int caffe_read_bias(struct caffe *c)
 	if (error)
 		return error;
 	out = apply_parameters(c, &out, "Add", from, to, data);
-	return define_last(c, &out);
+	return caffe_define_last(c, &out);
 }
 
 /* Of squeeze-and-excitation networks: a factor for each channel, what it scales, what is added. */
@@ -258,9 +254,9 @@ int caffe_read_axpy(struct caffe *c)
 				  "second image");
 	if (factor.rank != 4)
 		factor = caffe_reshaped(c, &factor, 4, dim);
-	out = combine(c, "Mul", x, &factor);
-	out = combine(c, "Add", &out, &c->in[2]);
-	return define_last(c, &out);
+	out = caffe_combine(c, "Mul", x, &factor);
+	out = caffe_combine(c, "Add", &out, &c->in[2]);
+	return caffe_define_last(c, &out);
 }
 
 /* ---- several inputs ---- */
@@ -295,10 +291,10 @@ int caffe_read_eltwise(struct caffe *c)
 			op = "Sub";
 		}
 		if (coefficient != 1)
-			term = by_number(c, "Mul", &term, coefficient);
-		out = i ? combine(c, op, &out, &term) : term;
+			term = caffe_by_number(c, "Mul", &term, coefficient);
+		out = i ? caffe_combine(c, op, &out, &term) : term;
 	}
-	return define_last(c, &out);
+	return caffe_define_last(c, &out);
 }
 
 /* ---- activations ---- */
@@ -384,19 +380,19 @@ int caffe_read_power(struct caffe *c)
 	struct caffe_value y = linear(c, &c->in[0], p->scale, p->shift), out;
 
 	if (p->power == 1)
-		return define_last(c, &y);
+		return caffe_define_last(c, &y);
 	out = y = caffe_settled(c, &y);
 	if (p->power == 2 || p->power == 3)
-		out = combine(c, "Mul", &y, &y);
+		out = caffe_combine(c, "Mul", &y, &y);
 	if (p->power == 3)
-		out = combine(c, "Mul", &out, &y);
+		out = caffe_combine(c, "Mul", &out, &y);
 	if (p->power == 0.5f) {
 		out = caffe_between(c, y.rank, y.dim);
 		caffe_apply(c, "Sqrt", &y, 1, &out);
 	} else if (p->power != 2 && p->power != 3) {
-		out = by_number(c, "Pow", &y, p->power);
+		out = caffe_by_number(c, "Pow", &y, p->power);
 	}
-	return define_last(c, &out);
+	return caffe_define_last(c, &out);
 }
 
 static int check_base(struct caffe *c, const Caffe__Exponential *p, float *log_base)
@@ -441,8 +437,8 @@ int caffe_read_log(struct caffe *c)
 	out = caffe_between(c, y.rank, y.dim);
 	caffe_apply(c, "Log", &y, 1, &out);
 	if (log_base != 1)
-		out = by_number(c, "Mul", &out, 1 / log_base);
-	return define_last(c, &out);
+		out = caffe_by_number(c, "Mul", &out, 1 / log_base);
+	return caffe_define_last(c, &out);
 }
 
 /* ---- over one dimension ---- */
@@ -507,7 +503,7 @@ int caffe_read_reduction(struct caffe *c)
 	if (error)
 		return error;
 	if (p->operation == CAFFE__REDUCTION__OPERATION__SUMSQ)
-		from = combine(c, "Mul", &from, &from);
+		from = caffe_combine(c, "Mul", &from, &from);
 	if (p->operation == CAFFE__REDUCTION__OPERATION__ASUM) {
 		flat = caffe_between(c, from.rank, from.dim);
 		caffe_apply(c, "Abs", &from, 1, &flat);
@@ -523,7 +519,7 @@ int caffe_read_reduction(struct caffe *c)
 	caffe_node_ints(c, node, "axes", (const s64[]){ 1 }, 1);
 	caffe_node_int(c, node, "keepdims", 0);
 	if (coefficient != 1)
-		mean = by_number(c, "Mul", &mean, coefficient);
+		mean = caffe_by_number(c, "Mul", &mean, coefficient);
 	out = caffe_top(c, 0, axis, c->in[0].dim);
 	caffe_reshape(c, &mean, &out);
 	return caffe_define(c, 0, &out);

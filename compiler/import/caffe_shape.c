@@ -151,7 +151,19 @@ int caffe_read_silence(struct caffe *c)
 
 /* ---- concatenation and slices ---- */
 
-int caffe_read_concat(struct caffe *c)
+/* Prior boxes of several layers together. */
+static int concat_boxes(struct caffe *c)
+{
+	u32 i;
+
+	for (i = 0; i < c->in_count; i++)
+		if (c->in[i].name)
+			return caffe_fail(c, -ENOTSUP,
+					  "input %u is computed, input 0 is of prior boxes", i);
+	return caffe_define(c, 0, &c->in[0]);
+}
+
+static int concat_values(struct caffe *c)
 {
 	const Caffe__Concat *p = c->layer->concat_param;
 	const struct caffe_value *first = &c->in[0];
@@ -171,7 +183,8 @@ int caffe_read_concat(struct caffe *c)
 		const struct caffe_value *in = &c->in[i];
 
 		for (d = 0; d < first->rank; d++)
-			if (in->rank != first->rank || (d != axis && in->dim[d] != dim[d]))
+			if (!in->name || in->rank != first->rank ||
+			    (d != axis && in->dim[d] != dim[d]))
 				return caffe_fail(c, -EINVAL, "input %u has another shape", i);
 		if (check_add_overflow(dim[axis], in->dim[axis], &dim[axis]))
 			return caffe_fail(c, -EINVAL, "the result is too large");
@@ -180,6 +193,11 @@ int caffe_read_concat(struct caffe *c)
 	node = caffe_apply(c, "Concat", c->in, c->in_count, &out);
 	caffe_node_int(c, node, "axis", axis);
 	return caffe_define(c, 0, &out);
+}
+
+int caffe_read_concat(struct caffe *c)
+{
+	return c->in[0].name ? concat_values(c) : concat_boxes(c);
 }
 
 /* Elements of each output along the axis. */

@@ -185,13 +185,13 @@ int caffe_read_lrn(struct caffe *c)
 	struct caffe_value out = caffe_top(c, 0, in->rank, in->dim);
 	Onnx__NodeProto *node;
 
-	if (p->norm_region != CAFFE__LRN__NORM_REGION__ACROSS_CHANNELS)
-		return caffe_fail(c, -ENOTSUP, "norm_region WITHIN_CHANNEL");
 	if (in->rank != 4 || !(p->local_size & 1) || p->local_size > MAX_WINDOW)
 		return caffe_fail(c, -EINVAL,
 				  "local_size %u of an input of %u dimensions; odd sizes "
 				  "and images are possible",
 				  p->local_size, in->rank);
+	if (p->norm_region == CAFFE__LRN__NORM_REGION__WITHIN_CHANNEL)
+		return caffe_read_lrn_within(c, p);
 	node = caffe_apply(c, "LRN", in, 1, &out);
 	caffe_node_int(c, node, "size", p->local_size);
 	caffe_node_float(c, node, "alpha", p->alpha);

@@ -286,6 +286,73 @@ static u32 y_lrn(float *y)
 	return C * H * W;
 }
 
+/* Mean square of 3 x 3 with zeros around. */
+static u32 y_lrn_within(float *y)
+{
+	u32 c, h, w, i = 0;
+	s64 r, s;
+
+	for (c = 0; c < C; c++)
+		for (h = 0; h < H; h++)
+			for (w = 0; w < W; w++) {
+				float sum = 0;
+
+				for (r = -1; r <= 1; r++)
+					for (s = -1; s <= 1; s++)
+						sum += powf(x_at(c, h + r, w + s), 2);
+				y[i++] = x_at(c, h, w) * powf(1 + 0.5f * sum / 9, -0.75f);
+			}
+	return i;
+}
+
+/* Sum of squares of the channels at @at, or of the whole image. */
+static float length(bool all, u32 at)
+{
+	float sum = 0;
+	u32 i;
+
+	for (i = 0; i < C * H * W; i++)
+		if (all || i % (H * W) == at)
+			sum += powf(input_value(0, i), 2);
+	return sqrtf(sum + 1e-10f);
+}
+
+static u32 y_normalize(float *y)
+{
+	u32 i;
+
+	for (i = 0; i < C * H * W; i++)
+		y[i] = input_value(0, i) / length(false, i % (H * W)) * weight(0, i / (H * W));
+	return C * H * W;
+}
+
+static u32 y_normalize_all(float *y)
+{
+	u32 i;
+
+	for (i = 0; i < C * H * W; i++)
+		y[i] = input_value(0, i) / length(true, 0) * weight(0, 0);
+	return C * H * W;
+}
+
+static u32 y_mvn(float *y)
+{
+	u32 c, i;
+
+	for (c = 0; c < C; c++) {
+		float mean = 0, variance = 0;
+
+		for (i = 0; i < H * W; i++)
+			mean += input_value(0, c * H * W + i) / (H * W);
+		for (i = 0; i < H * W; i++)
+			variance += powf(input_value(0, c * H * W + i) - mean, 2) / (H * W);
+		for (i = 0; i < H * W; i++)
+			y[c * H * W + i] =
+				(input_value(0, c * H * W + i) - mean) / (sqrtf(variance) + 1e-9f);
+	}
+	return C * H * W;
+}
+
 /* Each element by a function of its index. */
 static u32 each(float (*function)(float x, u32 c, u64 i), float *y)
 {
@@ -499,7 +566,7 @@ struct sample {
 #define X2 X "input: \"x2\" input_shape { dim: 1 dim: 4 dim: 6 dim: 7 } "
 #define TWO(type, more)                                                                            \
 	"layer { name: \"l\" type: \"" type "\" bottom: \"x\" bottom: \"x2\" top: \"y\" " more " " \
-											       "}"
+	"}"
 
 static const struct sample samples[] = {
 	{ "conv",
@@ -562,6 +629,26 @@ static const struct sample samples[] = {
 	  y_global_max },
 	{ "lrn", X LAYER("LRN", "lrn_param { local_size: 3 alpha: 0.5 beta: 0.75 k: 2 }"), "",
 	  y_lrn },
+	{ "lrn_within",
+	  X LAYER("LRN", "lrn_param { local_size: 3 alpha: 0.5 norm_region: "
+			 "WITHIN_CHANNEL }"),
+	  "", y_lrn_within },
+	{ "normalize",
+	  X LAYER("Normalize", "norm_param { across_spatial: false channel_shared: "
+			       "false scale_filler { type: \"constant\" value: 20 } }"),
+	  "l:4", y_normalize },
+	{ "normalize_all", X LAYER("Normalize", ""), "l:", y_normalize_all },
+	{ "mvn", X LAYER("MVN", ""), "", y_mvn },
+	{ "detector",
+	  X "layer { name: \"p\" type: \"PriorBox\" bottom: \"x\" bottom: \"x\" top: \"p\" "
+	    "prior_box_param { min_size: 60 aspect_ratio: 2 flip: true variance: 0.1 } } "
+	    "layer { name: \"q\" type: \"Concat\" bottom: \"p\" bottom: \"p\" top: \"q\" "
+	    "concat_param { axis: 2 } } "
+	    "layer { name: \"r\" type: \"ReLU\" bottom: \"x\" top: \"location\" } "
+	    "layer { name: \"s\" type: \"Sigmoid\" bottom: \"x\" top: \"score\" } "
+	    "layer { name: \"d\" type: \"DetectionOutput\" bottom: \"location\" bottom: \"score\" "
+	    "bottom: \"q\" top: \"boxes\" detection_output_param { num_classes: 2 } }",
+	  "", y_relu },
 	{ "batch_norm",
 	  X LAYER("BatchNorm", "batch_norm_param { eps: 1e-3 use_global_stats: true }"),
 	  "l:4:(4):=2", y_batch_norm },
