@@ -490,13 +490,14 @@ static int report_noise(struct subject *subject, const struct npu_graph *prepare
 /* From a float model's contents to an integer program. */
 static int life_of_calibration(struct subject *subject)
 {
+	const struct npu_import_options options = { .random_weights = true };
 	struct npu_graph *graph = NULL, *prepared = NULL, *quantised = NULL;
 	struct npu_calibration *calibration = NULL;
 	struct npu_program *program = NULL;
 	struct npu_budget budget = npu_budget_full(subject->config);
 	size_t bytes = 0;
 	struct npu_samples samples = { SAMPLES, load_sample, &bytes };
-	int err = npu_import(subject->file.data, subject->file.bytes, "model.onnx", NULL, &graph,
+	int err = npu_import(subject->file.data, subject->file.bytes, "model", &options, &graph,
 			     &subject->diag);
 
 	if (!err) {
@@ -554,6 +555,29 @@ static void try_calibration(void)
 	free(subject.file.data);
 }
 
+/* Its text, weights that are made up, a model in memory between. */
+static void try_caffe(void)
+{
+	static char text[] =
+		"input: \"x\" input_shape { dim: 1 dim: 3 dim: 8 dim: 8 } "
+		"layer { name: \"c\" type: \"Convolution\" bottom: \"x\" top: \"c\" "
+		"convolution_param { num_output: 4 kernel_size: 3 } } "
+		"layer { name: \"n\" type: \"BatchNorm\" bottom: \"c\" top: \"c\" } "
+		"layer { name: \"r\" type: \"ReLU\" bottom: \"c\" top: \"c\" } "
+		"layer { name: \"p\" type: \"Pooling\" bottom: \"c\" top: \"p\" "
+		"pooling_param { pool: AVE kernel_size: 3 stride: 2 pad: 1 } } "
+		"layer { name: \"i\" type: \"InnerProduct\" bottom: \"p\" top: \"i\" "
+		"inner_product_param { num_output: 5 } } "
+		"layer { name: \"s\" type: \"Slice\" bottom: \"i\" top: \"a\" top: \"b\" "
+		"slice_param { slice_point: 2 } } ";
+	struct subject subject = {
+		.config = nvdla_config_find(shared_configs[0]),
+		.file = { .data = (u8 *)text, .bytes = sizeof(text) - 1 },
+	};
+
+	try_life(&subject, life_of_calibration, "calibration, Caffe");
+}
+
 static void remove_files(void)
 {
 	static const char *const reports[] = { "summary.json", "layers.csv", "layers.json",
@@ -591,6 +615,7 @@ int main(int argc, char **argv)
 		try_seed(seed);
 	try_onnx();
 	try_calibration();
+	try_caffe();
 	remove_files();
 	return tap_end();
 }
