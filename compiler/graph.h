@@ -93,7 +93,7 @@ enum npu_op_kind {
 	NPU_OP_REDUCE_PROD,
 	NPU_OP_ARG_MAX, /* the first of several */
 	NPU_OP_ARG_MIN,
-	NPU_OP_GATHER, /* in, indices (INT32 or INT64) */
+	NPU_OP_GATHER, /* in, indices (INT32 or INT64; negative: from the end) */
 	NPU_OP_QUANTIZE, /* requantisation between integer types and scales, or from float */
 	NPU_OP_DEQUANTIZE,
 	NPU_OP_PIXELS, /* bytes of an image to real numbers, quantised where the output is */

@@ -197,8 +197,9 @@ int npu_cpu_gather(const struct npu_cpu_call *call)
 		for (i = 0; i < indices.elements; i++) {
 			s64 index = load_index(&indices, i);
 
-			if (index < 0 || index >= (s64)size)
+			if (index < -(s64)size || index >= (s64)size)
 				return -EINVAL;
+			index += index < 0 ? size : 0;
 			memcpy(to, (const u8 *)in.data + (o * size + (size_t)index) * run, run);
 			to += run;
 		}

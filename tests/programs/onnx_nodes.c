@@ -238,6 +238,8 @@ static bool fill(const struct npu_tensor *t, void *data, const Onnx__TensorProto
 			((float *)data)[i] = (float)value;
 		else if (t->dtype == NPU_I32)
 			((s32 *)data)[i] = (s32)value;
+		else if (t->dtype == NPU_I64)
+			((s64 *)data)[i] = (s64)value;
 		else if (t->dtype == NPU_I8 || t->dtype == NPU_U8)
 			((u8 *)data)[i] = (u8)(s32)value;
 		else

@@ -166,10 +166,11 @@ int ref_gather(const struct ref_run *run)
 					    ? ((const s64 *)indices.data)[i]
 					    : ref_load(&indices, i);
 
-			if (index < 0 || index >= (s64)size)
+			if (index < -(s64)size || index >= (s64)size)
 				return npu_diag_set(run->diag, -EINVAL,
 						    "%s: gather of index %lld of %u",
 						    run->graph->file, (long long)index, size);
+			index += index < 0 ? size : 0;
 			copy(&out, (o * count + i) * inner, &in, (o * size + index) * inner, inner);
 		}
 	return 0;

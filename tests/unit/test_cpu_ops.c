@@ -663,7 +663,7 @@ static void test_gather(void **unused)
 		index = random_bytes(&b, count[0] * sizeof(*index));
 		wide = random_bytes(&b, count[0] * sizeof(*wide));
 		for (d = 0; d < count[0]; d++)
-			wide[d] = index[d] = (s32)random_below(dim[axis]);
+			wide[d] = index[d] = (s32)random_below(2 * dim[axis]) - (s32)dim[axis];
 		b.graph->tensor[op->input[1]].data = i % 2 ? (void *)index : (void *)wide;
 		op->output[0] = add_tensor(&b, b.dtype, 3, out, 1, 0);
 		compare(&b);
@@ -677,7 +677,7 @@ static void test_gather_out_of_range(void **unused)
 	struct npu_op *op = add_op(&b, NPU_OP_GATHER, 2);
 	const u32 dim[1] = { 4 }, count[1] = { 1 };
 	const s8 in[4] = { 1, 2, 3, 4 };
-	const s32 bad[] = { -1, 4, INT32_MIN, INT32_MAX };
+	const s32 bad[] = { -5, 4, INT32_MIN, INT32_MAX };
 	const void *input[2];
 	s8 result;
 	void *output = &result;
