@@ -7,6 +7,12 @@
  */
 #include "onnx.h"
 
+/* A damaged node may have no type. */
+static const char *type_of(const Onnx__NodeProto *node)
+{
+	return node->op_type ? node->op_type : "";
+}
+
 static bool reads_dynamic(const Onnx__NodeProto *node)
 {
 	static const char *const readers[] = { "ConvInteger", "DequantizeLinear", "Mul",
@@ -14,7 +20,7 @@ static bool reads_dynamic(const Onnx__NodeProto *node)
 	u32 i;
 
 	for (i = 0; i < ARRAY_SIZE(readers); i++)
-		if (!strcmp(node->op_type, readers[i]))
+		if (!strcmp(type_of(node), readers[i]))
 			return true;
 	return false;
 }
@@ -33,7 +39,7 @@ static int check_readers(struct onnx *o, const struct onnx_value *value)
 			return onnx_fail(
 				o, -ENOTSUP,
 				"%.100s is quantised while the model runs, and read by %.60s",
-				value->name, o->source->node[reader->node]->op_type);
+				value->name, type_of(o->source->node[reader->node]));
 	return 0;
 }
 
