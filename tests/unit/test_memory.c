@@ -262,8 +262,8 @@ static void spoil(struct npu_task *t, u32 which)
 static void test_verifier(void **unused)
 {
 	const struct layer_numbers n = { .c = 64,
-					 .h = 56,
-					 .w = 56,
+					 .h = 112,
+					 .w = 112,
 					 .k = 64,
 					 .r = 3,
 					 .s = 3,
