@@ -374,49 +374,60 @@ static int wanted_dimension(struct caffe *c, const Caffe__Reshape *p, u32 i, u32
 	return 0;
 }
 
-int caffe_read_reshape(struct caffe *c)
+/* All dimensions of the result; *@open is the one that follows from the others, or NPU_NONE. */
+static int reshaped_dimensions(struct caffe *c, const Caffe__Reshape *p, u32 *dim, u32 *rank,
+			       u32 *open)
 {
-	static const Caffe__Reshape none = CAFFE__RESHAPE__INIT;
-	const Caffe__Reshape *p = c->layer->reshape_param ? c->layer->reshape_param : &none;
 	const struct caffe_value *in = &c->in[0];
-	u32 count = p->shape ? (u32)min(p->shape->n_dim, (size_t)NPU_MAX_RANK + 1) : 0, from = 0,
-	    to = 0, i;
-	u32 dim[2 * NPU_MAX_RANK], rank = 0, open = NPU_NONE;
-	struct caffe_value out = { 0 };
-	u64 known = 1;
+	u32 count = p->shape ? (u32)min(p->shape->n_dim, (size_t)NPU_MAX_RANK + 1) : 0;
+	u32 from = 0, to = 0, i;
 	s64 wanted;
 	int error = replaced(c, p, &from, &to);
 
-	if (error)
-		return error;
-	if (from + count + in->rank - to > NPU_MAX_RANK)
-		return caffe_fail(c, -ENOTSUP, "more than %u dimensions", NPU_MAX_RANK);
-	for (i = 0; i < from; i++)
-		dim[rank++] = in->dim[i];
-	for (i = 0; i < count; i++) {
+	if (!error && from + count + in->rank - to > NPU_MAX_RANK)
+		error = caffe_fail(c, -ENOTSUP, "more than %u dimensions", NPU_MAX_RANK);
+	*rank = 0;
+	*open = NPU_NONE;
+	for (i = 0; !error && i < from; i++)
+		dim[(*rank)++] = in->dim[i];
+	for (i = 0; !error && i < count; i++) {
 		error = wanted_dimension(c, p, i, from, &wanted);
-		if (!error && wanted < 0 && open != NPU_NONE)
+		if (!error && wanted < 0 && *open != NPU_NONE)
 			error = caffe_fail(c, -EINVAL, "two open dimensions");
 		if (error)
 			return error;
 		if (wanted < 0)
-			open = rank;
-		dim[rank++] = wanted < 0 ? 1 : (u32)wanted;
+			*open = *rank;
+		dim[(*rank)++] = wanted < 0 ? 1 : (u32)wanted;
 	}
-	for (i = to; i < in->rank; i++)
-		dim[rank++] = in->dim[i];
+	for (i = to; !error && i < in->rank; i++)
+		dim[(*rank)++] = in->dim[i];
+	return error;
+}
+
+int caffe_read_reshape(struct caffe *c)
+{
+	static const Caffe__Reshape none = CAFFE__RESHAPE__INIT;
+	const Caffe__Reshape *p = c->layer->reshape_param ? c->layer->reshape_param : &none;
+	u64 elements = caffe_elements(&c->in[0]), known = 1;
+	u32 dim[NPU_MAX_RANK], rank, open, i;
+	struct caffe_value out;
+	int error = reshaped_dimensions(c, p, dim, &rank, &open);
+
+	if (error)
+		return error;
 	for (i = 0; i < rank; i++)
 		if (check_mul_overflow(known, (u64)dim[i], &known))
 			known = 0;
-	if (open != NPU_NONE && known && !(caffe_elements(in) % known)) {
-		dim[open] = (u32)(caffe_elements(in) / known);
-		known = caffe_elements(in);
+	if (open != NPU_NONE && known && !(elements % known)) {
+		dim[open] = (u32)(elements / known);
+		known = elements;
 	}
-	if (known != caffe_elements(in))
+	if (known != elements)
 		return caffe_fail(c, -EINVAL, "%llu elements do not fill the shape",
-				  (unsigned long long)caffe_elements(in));
+				  (unsigned long long)elements);
 	out = caffe_top(c, 0, rank, dim);
-	caffe_reshape(c, in, &out);
+	caffe_reshape(c, &c->in[0], &out);
 	return caffe_define(c, 0, &out);
 }
 

@@ -358,6 +358,10 @@ static void test_refusals(void **state)
 		  "layer 0 (IM2COL, i): layers of this type are not supported" },
 		{ "input: \"x\" input_dim: 1\n" RELU, -EINVAL,
 		  "1 inputs with 0 times input_shape" },
+		{ X
+		  "layer { name: \"p\" type: \"PriorBox\" bottom: \"x\" bottom: \"x\" top: \"p\" }"
+		  "layer { name: \"r\" type: \"ReLU\" bottom: \"p\" top: \"y\" }",
+		  -ENOTSUP, "layer 1 (ReLU, r): input 0 (p) is of prior boxes" },
 		{ "input: \"x\" input_shape { dim: 0 dim: 3 }" RELU, -EINVAL,
 		  "input x: dimension 0 is 0" },
 		{ "input: \"x\" input_shape { dim: 1 dim: 70000 dim: 70000 }" RELU, -ENOTSUP,
