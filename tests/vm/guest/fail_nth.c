@@ -22,6 +22,7 @@ static int fd, other, nth_file;
 static struct guest_work work;
 static struct chain_build stream;
 static u32 sync_handle;
+static bool hit; /* something has failed since fail() */
 
 /* The @n'th allocation or access of this thread from now on fails; that of this very call may be it. */
 static void fail(u32 n)
@@ -34,8 +35,8 @@ static void fail(u32 n)
 	     "fail-nth is set");
 }
 
-/* Has it failed?  Nothing fails any more. */
-static bool has_failed(void)
+/* The call that is looked at is over: nothing fails any more. */
+static void stop(void)
 {
 	char text[16] = "";
 	ssize_t length = pread(nth_file, text, sizeof(text) - 1, 0);
@@ -43,19 +44,19 @@ static bool has_failed(void)
 	NEED(length > 0 || errno == EFAULT, "fail-nth is read");
 	fail(0);
 	/* Where reading it is what failed, the call had fewer of them. */
-	return length > 0 && atoi(text) == 0;
+	hit = length > 0 && atoi(text) == 0;
 }
 
-/* ---- calls: each returns its error, and takes back what it did ---- */
+/* ---- calls: each stops, returns its error, and takes back what it did ---- */
 
 static int call_open(void)
 {
-	int own = open(guest_node(), O_RDWR | O_CLOEXEC);
+	int own = open(guest_node(), O_RDWR | O_CLOEXEC), err = own < 0 ? -errno : 0;
 
-	if (own < 0)
-		return -errno;
-	close(own);
-	return 0;
+	stop();
+	if (!err)
+		close(own);
+	return err;
 }
 
 static int call_bo_create(void)
@@ -63,6 +64,7 @@ static int call_bo_create(void)
 	struct drm_nvdla_bo_create create = { .size = 32768 };
 	int err = guest_ioctl(fd, DRM_IOCTL_NVDLA_BO_CREATE, &create);
 
+	stop();
 	if (!err)
 		guest_gem_close(fd, create.handle);
 	return err;
@@ -73,6 +75,7 @@ static int call_bo_map(void)
 	struct guest_bo bo = { .handle = work.bo[0].handle, .size = 4096 };
 	int err = guest_bo_map(fd, &bo);
 
+	stop();
 	if (!err)
 		munmap(bo.data, bo.size);
 	return err;
@@ -83,6 +86,7 @@ static int call_chain(void)
 	struct drm_nvdla_chain_create create;
 	int err = guest_chain_new(fd, stream.data, (u32)stream.size, &create, NULL, 0, NULL);
 
+	stop();
 	if (!err)
 		guest_chain_free(fd, create.handle);
 	return err;
@@ -102,7 +106,7 @@ static int call_submit(void)
 	job[1].out_syncs = (uintptr_t)&sync[1];
 	job[1].out_sync_count = 1;
 	err = guest_submit(fd, job, 2, NULL);
-	fail(0);
+	stop();
 	if (!err)
 		err = guest_work_wait(&work, 60000);
 	return err;
@@ -113,7 +117,7 @@ static int call_reserve(void)
 	struct drm_nvdla_reserve reserve = { .banks = 2 };
 	int err = guest_ioctl(fd, DRM_IOCTL_NVDLA_RESERVE, &reserve);
 
-	fail(0);
+	stop();
 	reserve.banks = 0;
 	guest_ioctl(fd, DRM_IOCTL_NVDLA_RESERVE, &reserve);
 	return err;
@@ -125,11 +129,13 @@ static int call_prime(void)
 	struct drm_prime_handle import = { 0 };
 	int err = guest_ioctl(fd, DRM_IOCTL_PRIME_HANDLE_TO_FD, &prime);
 
-	if (err)
+	if (err) {
+		stop();
 		return err;
+	}
 	import.fd = prime.fd;
 	err = guest_ioctl(other, DRM_IOCTL_PRIME_FD_TO_HANDLE, &import);
-	fail(0);
+	stop();
 	if (!err)
 		guest_gem_close(other, import.handle);
 	close(prime.fd);
@@ -142,7 +148,7 @@ static int call_context(void)
 					     .value = DRM_NVDLA_PRIORITY_LOW };
 	int err = guest_ioctl(fd, DRM_IOCTL_NVDLA_CONTEXT, &context);
 
-	fail(0);
+	stop();
 	context.value = DRM_NVDLA_PRIORITY_NORMAL;
 	guest_ioctl(fd, DRM_IOCTL_NVDLA_CONTEXT, &context);
 	return err;
@@ -153,13 +159,15 @@ static int call_netlink(void)
 	static struct guest_genl g;
 	u32 device;
 	int err = guest_genl_open(&g);
+	bool open = !err;
 
-	if (err)
-		return err;
-	err = guest_genl_device(&g, &device);
+	if (!err)
+		err = guest_genl_device(&g, &device);
 	if (!err && guest_genl_stat(&g, device, NVDLA_A_STATS_JOBS) == ~0ull)
 		err = -ENOMEM;
-	guest_genl_close(&g);
+	stop();
+	if (open)
+		guest_genl_close(&g);
 	return err;
 }
 
@@ -174,6 +182,18 @@ static const struct {
 	{ "netlink", call_netlink },
 };
 
+/* Errors of memory that is not there, also those that the socket layer has for it. */
+static bool is_about_memory(int err)
+{
+	static const int errors[] = { ENOMEM, EFAULT, ENOBUFS, ENFILE, EINTR, ETIMEDOUT };
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(errors); i++)
+		if (err == -errors[i])
+			return true;
+	return false;
+}
+
 static void check_call(u32 i)
 {
 	struct drm_nvdla_budget before = guest_budget(fd), after;
@@ -182,18 +202,15 @@ static void check_call(u32 i)
 
 	for (n = 1; n <= MOST; n++) {
 		int err;
-		bool hit;
 
 		fail(n);
 		err = calls[i].call();
-		hit = has_failed();
 		if (!hit && !err)
 			break;
 		failed += err != 0;
 		survived += !err;
 		/* A call may do without the memory, but it may not fail of anything else. */
-		wrong += err && err != -ENOMEM && err != -EFAULT && err != -ENOBUFS &&
-			 err != -EINTR && err != -ETIMEDOUT;
+		wrong += err && !is_about_memory(err);
 		if (err && err != -ENOMEM && err != -EFAULT)
 			printf("# %s, allocation %u: %s\n", calls[i].name, n, strerror(-err));
 	}
