@@ -170,7 +170,7 @@ int onnx_read_binary(struct onnx *o)
 	bool folded = false;
 	int error = 0;
 
-	if (o->in_count != 2 || o->in[0]->dtype != o->in[1]->dtype)
+	if (o->in_count != 2 || !o->in[1] || o->in[1]->empty || o->in[0]->dtype != o->in[1]->dtype)
 		return onnx_fail(o, -ENOTSUP, "%u operands, or of different types", o->in_count);
 	if (onnx_int(o, "broadcast", 0) && (o->in[0]->rank != o->in[1]->rank))
 		return onnx_fail(o, -ENOTSUP, "broadcast along an axis, as before opset 7");
