@@ -22,6 +22,7 @@ static int fd, other, nth_file;
 static struct guest_work work;
 static struct chain_build stream;
 static u32 sync_handle;
+static u32 free_handle; /* that the next buffer of @fd gets */
 static bool hit; /* something has failed since fail() */
 
 /* The @n'th allocation or access of this thread from now on fails; that of this very call may be it. */
@@ -67,6 +68,9 @@ static int call_bo_create(void)
 	stop();
 	if (!err)
 		guest_gem_close(fd, create.handle);
+	/* There is one that DRM could not tell of, under the least number that was free. */
+	if (err == -EFAULT)
+		guest_gem_close(fd, free_handle);
 	return err;
 }
 
@@ -228,6 +232,7 @@ static void check_call(u32 i)
 int main(void)
 {
 	static const struct guest_work_shape shape = { .tasks = 3 };
+	struct drm_nvdla_bo_create create = { .size = 4096 };
 	u32 i;
 
 	nth_file = open("/proc/thread-self/fail-nth", O_RDWR | O_CLOEXEC);
@@ -248,6 +253,9 @@ int main(void)
 	guest_work_fill(&work, 1);
 	guest_work_stream(&stream, work.config, &shape);
 	sync_handle = guest_sync_new(fd);
+	NEED(!guest_ioctl(fd, DRM_IOCTL_NVDLA_BO_CREATE, &create), "a buffer is made");
+	free_handle = create.handle;
+	guest_gem_close(fd, free_handle);
 	for (i = 0; i < ARRAY_SIZE(calls); i++)
 		check_call(i);
 	chain_free(&stream);
