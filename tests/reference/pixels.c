@@ -29,6 +29,12 @@ static u8 byte_of(const struct ref_run *run, const struct ref_view *in, const st
 	return bytes[plane + 2 * pixel + ((c == 1) == (run->op->pixels == NPU_PIXELS_NV42))];
 }
 
+/* Whole steps of a scale; what lies far out is clamped anyway. */
+static s64 units_of(double steps)
+{
+	return (s64)fmax(fmin(round(steps), 2e9), -2e9);
+}
+
 int ref_pixels(const struct ref_run *run)
 {
 	struct ref_view in = ref_input(run, 0), out = ref_output(run);
@@ -47,7 +53,7 @@ int ref_pixels(const struct ref_run *run)
 					((float *)out.data)[at] = (float)real;
 				else
 					ref_store(run, &out, range, at,
-						  (s64)round(real / (double)out.scale) + out.zero);
+						  units_of(real / (double)out.scale) + out.zero);
 			}
 	return 0;
 }
