@@ -202,6 +202,18 @@ static void test_suppress(void **state)
 		{ .x0 = 0, .y0 = 0, .x1 = 10, .y1 = 10, .score = 0.4f, .class = 2 },
 		{ .x0 = 0, .y0 = 0, .x1 = NAN, .y1 = 10, .score = 0.9f, .class = 3 },
 		{ .x0 = 0, .y0 = 0, .x1 = 10, .y1 = 10, .score = NAN, .class = 4 },
+		{ .x1 = 10,
+		  .y1 = 10,
+		  .score = 0.9f,
+		  .class = 5,
+		  .points = 1,
+		  .point = { { NAN, 1 } } },
+		{ .x1 = 10,
+		  .y1 = 10,
+		  .score = 0.9f,
+		  .class = 6,
+		  .points = 2,
+		  .point = { { 1, 1 }, { 1, INFINITY } } },
 	};
 	size_t i;
 

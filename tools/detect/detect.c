@@ -20,13 +20,22 @@ static const struct {
 	{ "yunet", detect_yunet },
 };
 
+static bool is_finite(const struct detection *d)
+{
+	bool finite = isfinite(d->x0) && isfinite(d->y0) && isfinite(d->x1) && isfinite(d->y1);
+	uint32_t i;
+
+	for (i = 0; i < d->points; i++)
+		finite = finite && isfinite(d->point[i][0]) && isfinite(d->point[i][1]);
+	return finite;
+}
+
 int detect_add(struct detections *found, const struct detect_options *options,
 	       const struct detection *d)
 {
 	struct detection *more;
 
-	if (!(d->score >= options->score) || !isfinite(d->x0) || !isfinite(d->y0) ||
-	    !isfinite(d->x1) || !isfinite(d->y1))
+	if (!(d->score >= options->score) || !is_finite(d))
 		return 0;
 	if (found->count == found->room) {
 		size_t room = found->room ? found->room * 2 : 64;
