@@ -177,6 +177,11 @@ static bool parse_dump(struct options *o, enum dump which, const char *format)
 	return !format || !strcmp(format, "dot") || !strcmp(format, "text");
 }
 
+static bool dumps(const struct options *o)
+{
+	return o->dump[DUMP_GRAPH] || o->dump[DUMP_OPTIMIZED] || o->dump[DUMP_PLAN];
+}
+
 /* Options with an argument that is only kept; NULL for others. */
 static const char **plain_option(struct options *o, int option)
 {
@@ -306,6 +311,9 @@ static int parse(int argc, char **argv, struct options *o)
 	    (o->calibration.method || o->calibration.equalise || o->calibration.save || o->noise))
 		return tool_usage(NAME, "--method, --equalise, --save-calibration and --noise need "
 					"--calibrate or --random-calibration");
+	if (o->json && (o->noise || o->why || o->timing || dumps(o)))
+		return tool_usage(NAME, "--json excludes --noise, --why, --timing and dumps, which "
+					"are text on the same output");
 	o->model = argv[optind];
 	return o->pixels_name ? set_pixels(o) : -1;
 }
@@ -353,7 +361,7 @@ static int load_compiled(const struct options *o, struct npu_program **program)
 	struct npu_budget budget;
 	int status;
 
-	if (npu_program_load(o->model, NULL, NULL, NULL, program, &diag))
+	if (npu_program_load(o->model, &o->import, NULL, NULL, program, &diag))
 		return -1;
 	budget = (*program)->plan->budget;
 	status = set_budget(o, (*program)->net->config, &budget);
@@ -576,8 +584,7 @@ static void dump(const struct options *o, const struct npu_program *program)
 /* What is printed is what was asked for; the summary is for who asked for nothing. */
 static bool wants_summary(const struct options *o)
 {
-	return !o->quiet && !o->json && !o->why && !o->timing && !o->dump[DUMP_GRAPH] &&
-	       !o->dump[DUMP_OPTIMIZED] && !o->dump[DUMP_PLAN];
+	return !o->quiet && !o->json && !o->why && !o->timing && !dumps(o);
 }
 
 static int save_noise(const struct options *o, struct npu_diag *diag)

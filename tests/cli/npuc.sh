@@ -81,11 +81,23 @@ if [ -f "$float" ]; then
 	refuses 'a range upside down' 'model/dense/MatMul' "$npuc" "$float" --calibrate "$tmp/bad.json"
 	echo '{"input_1": {"min": -1, "max": 1}}' >"$tmp/bad.json"
 	refuses 'a calibration without a layer' 'no range for this layer' "$npuc" "$float" --calibrate "$tmp/bad.json"
+	for option in '--method kl' '--method best' '--equalise all'; do
+		# shellcheck disable=SC2086 # an option and its value
+		refuses "$option with ranges that are given" 'are for samples' "$npuc" "$float" --calibrate \
+			"$tmp/calibration.json" $option
+	done
+	ln -s nowhere "$tmp/samples/1.bin"
+	refuses 'a sample that leads nowhere' 'samples/1.bin: No such file' "$npuc" "$float" --calibrate "$tmp/samples"
 	refuses '--noise without samples' 'needs samples' "$npuc" "$float" --calibrate "$tmp/calibration.json" --noise
 else
 	skip calibration "no $float"
 fi
 refuses 'calibration of an integer model' 'nothing to calibrate' "$npuc" "$digits" --calibrate "$digits"
+for option in '--why dense' --timing --dump-graph --dump-optimized --dump-plan=dot '--random-calibration --noise'; do
+	# shellcheck disable=SC2086 # an option and its value
+	exits 2 "--json with $option: usage" "$npuc" "$digits" --json $option
+done
+refuses '--pixels of a compiled file' 'compiled file' "$npuc" "$tmp/digits.npu" --pixels r8 -o "$tmp/no.npu"
 refuses '--method alone' '--calibrate' "$npuc" "$digits" --method kl
 refuses 'samples and noise' 'exclude' "$npuc" "$digits" --calibrate "$tmp" --random-calibration
 

@@ -155,28 +155,40 @@ static int by_name(const struct dirent **a, const struct dirent **b)
 	return strcmp((*a)->d_name, (*b)->d_name);
 }
 
-static int list_folder(const char *folder, struct sample_files *files)
+/* Takes @path over; one that leads nowhere is an error, or the others would make wrong samples. */
+static int add_file(struct sample_files *files, char *path, struct npu_diag *diag)
+{
+	struct stat status;
+	int error = stat(path, &status) ? -errno : 0;
+
+	if (error)
+		npu_diag_set(diag, error, "%.200s: %s", path, strerror(-error));
+	if (!error && S_ISREG(status.st_mode))
+		files->path[files->count++] = path;
+	else
+		free(path);
+	return error;
+}
+
+static int list_folder(const char *folder, struct sample_files *files, struct npu_diag *diag)
 {
 	struct dirent **entry;
 	int count = scandir(folder, &entry, visible, by_name), i, error = 0;
 
-	if (count < 0)
-		return -errno;
+	if (count < 0) {
+		error = -errno;
+		return npu_diag_set(diag, error, "%.200s: %s", folder, strerror(-error));
+	}
 	files->path = calloc((size_t)count + 1, sizeof(*files->path));
 	if (!files->path)
-		error = -ENOMEM;
+		error = npu_diag_set(diag, -ENOMEM, "%.200s: out of memory", folder);
 	for (i = 0; i < count; i++) {
-		struct stat status;
 		char *path = NULL;
 
-		if (!error && asprintf(&path, "%s/%s", folder, entry[i]->d_name) < 0) {
-			path = NULL;
-			error = -ENOMEM;
-		}
-		if (path && !stat(path, &status) && S_ISREG(status.st_mode))
-			files->path[files->count++] = path;
-		else
-			free(path);
+		if (!error && asprintf(&path, "%s/%s", folder, entry[i]->d_name) < 0)
+			error = npu_diag_set(diag, -ENOMEM, "%.200s: out of memory", folder);
+		else if (!error)
+			error = add_file(files, path, diag);
 		free(entry[i]);
 	}
 	free(entry);
@@ -199,7 +211,9 @@ static int list_samples(const char *source, struct sample_files *files, struct n
 	int error = stat(source, &status) ? -errno : 0;
 
 	if (!error && S_ISDIR(status.st_mode)) {
-		error = list_folder(source, files);
+		error = list_folder(source, files, diag);
+		if (error)
+			return error;
 	} else if (!error) {
 		files->path = calloc(1, sizeof(*files->path));
 		if (files->path)
@@ -303,7 +317,13 @@ static int quantise(const struct tool_calibration *asked, const struct npu_pixel
 		return use_samples(asked, prepared, &samples, quantised, diag);
 	error = read_calibration(asked->source, &calibration, diag);
 	if (!error) {
-		error = use_file(asked, prepared, calibration, quantised, diag);
+		if (asked->method || asked->equalise)
+			error = npu_diag_set(diag, -EINVAL,
+					     "%.200s: ranges that are given: --method and "
+					     "--equalise are for samples",
+					     asked->source);
+		else
+			error = use_file(asked, prepared, calibration, quantised, diag);
 		npu_calibration_free(calibration);
 		return error;
 	}
