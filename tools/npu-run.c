@@ -116,7 +116,7 @@ static int failed(void)
 
 /* ---- labels ---- */
 
-static int load_labels(const char *path, struct labels *labels)
+static int load_labels(const char *path, bool json, struct labels *labels)
 {
 	size_t bytes, i, lines = 0;
 	char *line, *rest;
@@ -131,6 +131,8 @@ static int load_labels(const char *path, struct labels *labels)
 		return tool_error(NAME, "%s: out of memory", path);
 	for (rest = labels->text; (line = strsep(&rest, "\n"));) {
 		line[strcspn(line, "\r")] = '\0';
+		if (json)
+			tool_make_utf8(line);
 		if (rest || *line)
 			labels->name[labels->count++] = line;
 	}
@@ -675,7 +677,7 @@ static int run_model(const struct options *options)
 	int status = TOOL_OK;
 
 	if (options->labels)
-		status = load_labels(options->labels, &run.labels);
+		status = load_labels(options->labels, options->json, &run.labels);
 	if (!status)
 		status = open_model(&run);
 	if (!status)

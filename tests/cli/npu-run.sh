@@ -26,6 +26,9 @@ exits 0 '--repeat' "$npu_run" "$digits" --input "$tmp/black.bin" --repeat 3
 seq 0 9 | sed 's/^/digit-/' >"$tmp/labels"
 exits 0 '--labels' "$npu_run" "$digits" --input "$tmp/black.bin" --labels "$tmp/labels" --top 2
 says 'digit-[0-9]' 'names the class'
+for _ in $(seq 10); do printf 'caf\351\n'; done >"$tmp/latin"
+exits 0 'labels that are no UTF-8' "$npu_run" "$digits" --input "$tmp/black.bin" --labels "$tmp/latin" --json
+says '"label":"caf\?"' 'become JSON'
 
 # The same black image as a picture, as real numbers, as a file of arrays; answers as NumPy has them.
 { printf 'P5 64 64 255\n' && head -c 4096 /dev/zero; } >"$tmp/black.pgm"
@@ -44,6 +47,9 @@ says '"values":\[' 'prints all elements'
 says '"zero_point":' 'and what they stand for'
 refuses 'an unknown format' 'raw, npy or npz' "$npu_run" "$digits" --input "$tmp/black.pgm" --format txt
 refuses 'a mean that is no number' '[-][-]mean' "$npu_run" "$digits" --input "$tmp/black.pgm" --mean grey
+for scale in 0 1,0,1 1e-99 1e99 nan inf 1/0; do
+	refuses "a scale of $scale" '[-][-]scale' "$npu_run" "$digits" --input "$tmp/black.pgm" --pixels r8 --scale "$scale"
+done
 refuses 'three means for grey' '3' "$npu_run" "$digits" --input "$tmp/black.pgm" --mean 1,2,3
 refuses 'an .npz that is none' 'npz' "$npu_run" "$digits" --input "$tmp/npz/outputs.npz"
 

@@ -181,6 +181,10 @@ static void test_bad_numpy(void **state)
 		{ "|i1", "(-4, -1)", "False" },
 		{ "|i1", "(99999999999999999999,)", "False" },
 		{ "|i1", "(a)", "False" },
+		{ "< i", "(1, 4)", "False" },
+		{ "|1 ", "(1, 4)", "False" },
+		{ "|i1", "(1, 4)", "Truely" },
+		{ "|i1", "(1, 4)", "0" },
 		{ "|i1", "(4294967295, 4294967295, 4294967295)", "False" },
 	};
 	size_t i;
@@ -189,6 +193,14 @@ static void test_bad_numpy(void **state)
 		struct contents c = numpy(bad[i].type, bad[i].shape, bad[i].order, "\1\2\3\4", 4);
 
 		refused(&c, &i8);
+	}
+	for (i = 0; i < 256; i++) {
+		struct contents c = numpy("|i1", "(1, 4)", "False", "\1\2\3\4", 4);
+
+		/* Formats 2 and 3 have longer lengths, others are not known. */
+		((uint8_t *)c.data)[6] = (uint8_t)i;
+		if (i != 1)
+			refused(&c, &i8);
 	}
 }
 
@@ -844,6 +856,36 @@ static void test_numbers(void **state)
 	assert_int_equal(n, 12);
 }
 
+static void test_utf8(void **state)
+{
+	static const struct {
+		const char *given, *wanted;
+	} all[] = {
+		{ "", "" },
+		{ "cat", "cat" },
+		{ "caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x90\x88",
+		  "caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x90\x88" },
+		{ "caf\xe9", "caf?" },
+		{ "\xe9t\xe9", "?t?" },
+		{ "\xe2\x82", "??" },
+		{ "\xc0\x80", "??" },
+		{ "\xe0\x9f\xbf", "???" },
+		{ "\xed\xa0\x80", "???" },
+		{ "\xf0\x8f\xbf\xbf", "????" },
+		{ "\xf4\x90\x80\x80", "????" },
+		{ "\xf5\x80\x80\x80", "????" },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "%s", all[i].given);
+		tool_make_utf8(name);
+		assert_string_equal(name, all[i].wanted);
+	}
+}
+
 /* A file that cannot be written leaves nothing behind. */
 static void test_write(void **state)
 {
@@ -924,6 +966,7 @@ int main(void)
 		cmocka_unit_test(test_wav_kinds),
 		cmocka_unit_test(test_wav_rate),
 		cmocka_unit_test(test_numbers),
+		cmocka_unit_test(test_utf8),
 		cmocka_unit_test(test_write),
 		cmocka_unit_test(test_write_keeps_what_is_there),
 	};

@@ -67,12 +67,21 @@ static bool parse_type(const char *type, struct tool_array *array)
 	if (type[0] != '\'' || !type[1] || !strchr("<>|=", type[1]))
 		return false;
 	memcpy(name, type + 2, strnlen(type + 2, 2));
-	if (strlen(name) != 2 || type[4] != '\'' || !strstr(known, name))
+	if (strlen(name) != 2 || strchr(name, ' ') || type[4] != '\'' || !strstr(known, name))
 		return false;
 	array->kind = name[0];
 	array->width = (uint32_t)(name[1] - '0');
 	array->swapped = type[1] == (little ? '>' : '<');
 	return true;
+}
+
+/* "True" or "False" */
+static bool parse_order(const char *order, bool *by_columns)
+{
+	size_t length = strcspn(order, ", }\n");
+
+	*by_columns = length == 4 && strncmp(order, "True", length) == 0;
+	return *by_columns || (length == 5 && strncmp(order, "False", length) == 0);
 }
 
 static void set_columns(struct tool_array *array)
@@ -90,9 +99,11 @@ static int parse_header(const char *header, size_t bytes, struct tool_array *arr
 {
 	const char *type = value_of(header, "descr"), *shape = value_of(header, "shape");
 	const char *order = value_of(header, "fortran_order");
+	bool by_columns = false;
 	uint64_t elements;
 
-	if (!type || !shape || !order || !parse_shape(shape, array, &elements)) {
+	if (!type || !shape || !order || !parse_order(order, &by_columns) ||
+	    !parse_shape(shape, array, &elements)) {
 		snprintf(text, 200,
 			 "broken .npy: cannot read its header, or more than %d dimensions",
 			 TOOL_ARRAY_MAX_RANK);
@@ -109,7 +120,7 @@ static int parse_header(const char *header, size_t bytes, struct tool_array *arr
 		return -EINVAL;
 	}
 	tool_array_dense(array);
-	if (strncmp(order, "True", 4) == 0)
+	if (by_columns)
 		set_columns(array);
 	return 0;
 }
@@ -122,6 +133,10 @@ int tool_npy_parse(const uint8_t *data, size_t bytes, struct tool_array *array, 
 	char *header;
 	int err;
 
+	if (data[MAGIC_BYTES] < 1 || data[MAGIC_BYTES] > 3) {
+		snprintf(text, 200, ".npy of format %u, not 1 to 3", data[MAGIC_BYTES]);
+		return -ENOTSUP;
+	}
 	if (length > bytes - start) {
 		snprintf(text, 200, "broken .npy: header is cut off");
 		return -EINVAL;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <errno.h>
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,7 +60,7 @@ static bool parse_number(const char **text, double *number)
 		*number /= below;
 	}
 	*text = end;
-	return isfinite(*number);
+	return fabs(*number) <= (double)FLT_MAX;
 }
 
 /* One number for each channel; a single one is for all of them. */
@@ -120,7 +121,16 @@ static bool set_mean(struct tool_input_options *options, const char *value)
 
 static bool set_scale(struct tool_input_options *options, const char *value)
 {
-	return set_normal(&options->normal, options->normal.scale, value);
+	const double *scale = options->normal.scale;
+	uint32_t i;
+
+	if (!set_normal(&options->normal, options->normal.scale, value))
+		return false;
+	/* Bytes that all stand for one number are no picture. */
+	for (i = 0; i < 4; i++)
+		if (fabs(scale[i]) < (double)FLT_MIN)
+			return false;
+	return true;
 }
 
 static bool set_rate(struct tool_input_options *options, const char *value)
@@ -138,7 +148,7 @@ int tool_input_option(struct tool_input_options *options, const char *name, cons
 		{ "fit", "stretch, pad or crop", set_fit },
 		{ "order", "rgb or bgr", set_order },
 		{ "mean", "one number or one for each channel", set_mean },
-		{ "scale", "one number or one for each channel", set_scale },
+		{ "scale", "one number or one for each channel, none of them 0", set_scale },
 		{ "rate", "1 to 1000000", set_rate },
 	};
 	size_t i;

@@ -56,6 +56,34 @@ bool tool_number(const char *text, uint32_t low, uint32_t high, uint32_t *number
 	return true;
 }
 
+/* Bytes of the character that begins here; 0: there is none. */
+static size_t utf8_bytes(const uint8_t *p)
+{
+	size_t bytes = *p < 0x80 ? 1 : *p < 0xc2 ? 0 : *p < 0xe0 ? 2 : *p < 0xf0 ? 3 : 4, i;
+
+	for (i = 1; i < bytes; i++)
+		if ((p[i] & 0xc0) != 0x80)
+			return 0;
+	/* Longer than it need be, half of a pair, or behind the last character. */
+	if ((*p == 0xe0 && p[1] < 0xa0) || (*p == 0xed && p[1] > 0x9f) ||
+	    (*p == 0xf0 && p[1] < 0x90) || (*p == 0xf4 && p[1] > 0x8f) || *p > 0xf4)
+		return 0;
+	return bytes;
+}
+
+void tool_make_utf8(char *text)
+{
+	size_t bytes;
+
+	for (; *text; text += bytes) {
+		bytes = utf8_bytes((const uint8_t *)text);
+		if (bytes)
+			continue;
+		*text = '?';
+		bytes = 1;
+	}
+}
+
 static int read_all(int fd, size_t limit, uint8_t **data, size_t *bytes)
 {
 	size_t room = 65536, used = 0;

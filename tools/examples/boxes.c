@@ -102,6 +102,8 @@ static int read_labels(struct boxes *b)
 		return tool_error(NAME, "out of memory");
 	for (rest = b->label_text; (line = strsep(&rest, "\n"));) {
 		line[strcspn(line, "\r")] = '\0';
+		if (b->o->json)
+			tool_make_utf8(line);
 		b->label[b->label_count++] = line;
 	}
 	return TOOL_OK;
@@ -302,12 +304,18 @@ static void print_text(const struct boxes *b)
 	}
 }
 
+/* JSON has no infinities: null. */
+static struct json_object *json_number(float number)
+{
+	return isfinite(number) ? json_object_new_double((double)number) : NULL;
+}
+
 static struct json_object *json_pair(float x, float y)
 {
 	struct json_object *pair = json_object_new_array();
 
-	json_object_array_add(pair, json_object_new_double((double)x));
-	json_object_array_add(pair, json_object_new_double((double)y));
+	json_object_array_add(pair, json_number(x));
+	json_object_array_add(pair, json_number(y));
 	return pair;
 }
 
@@ -324,7 +332,7 @@ static struct json_object *json_detection(const struct boxes *b, const struct de
 	json_object_array_add(box, json_pair(corner[2], corner[3]));
 	json_object_object_add(object, "class", json_object_new_int64(d->class));
 	json_object_object_add(object, "label", json_object_new_string(label(b, d->class, number)));
-	json_object_object_add(object, "score", json_object_new_double((double)d->score));
+	json_object_object_add(object, "score", json_number(d->score));
 	json_object_object_add(object, "box", box);
 	for (i = 0; i < d->points; i++) {
 		to_picture(b, d->point[i][0], d->point[i][1], &x, &y);
@@ -349,7 +357,8 @@ static void draw_dot(const struct boxes *b, float x, float y)
 {
 	static const uint8_t green[3] = { 0, 255, 0 };
 
-	if (x < 0 || y < 0 || x >= (float)b->picture.width || y >= (float)b->picture.height)
+	/* What is no number is not inside either. */
+	if (!(x >= 0 && y >= 0 && x < (float)b->picture.width && y < (float)b->picture.height))
 		return;
 	memcpy(b->picture.pixel + 3 * ((size_t)y * b->picture.width + (size_t)x), green, 3);
 }
