@@ -28,7 +28,7 @@ static bool enlarge(struct npu_stream *stream, size_t bytes)
 
 static void put(struct npu_stream *stream, const void *data, size_t bytes)
 {
-	if (bytes > stream->capacity - stream->bytes && !enlarge(stream, bytes))
+	if (!bytes || (bytes > stream->capacity - stream->bytes && !enlarge(stream, bytes)))
 		return;
 	memcpy(stream->data + stream->bytes, data, bytes);
 	stream->bytes += bytes;
