@@ -252,12 +252,22 @@ static bool is_written_again(const struct caffe *c, const char *name)
 	return false;
 }
 
-/* The last that is written has the blob's own name. */
+static bool is_graph_input(const struct caffe *c, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < c->source.n_input; i++)
+		if (!strcmp(c->source.input[i]->name, name))
+			return true;
+	return false;
+}
+
+/* The last that is written has the blob's own name, unless an input that is written over has it. */
 struct caffe_value caffe_top(struct caffe *c, u32 i, u32 rank, const u32 *dim)
 {
 	const char *name = c->layer->top[i];
 
-	if (is_written_again(c, name))
+	if (is_written_again(c, name) || is_graph_input(c, name))
 		name = new_name(c, name);
 	return make_value(name, rank, dim);
 }

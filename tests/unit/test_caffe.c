@@ -284,6 +284,29 @@ static void test_folding(void **state)
 	assert_int_equal(count_kind(NPU_OP_MUL), 1);
 }
 
+/* What a layer makes of the input in the input's own place is another value. */
+static void test_input_in_place(void **state)
+{
+	static const char *const texts[] = {
+		X "layer { name: \"p\" type: \"TanH\" bottom: \"x\" top: \"x\" }" RELU,
+		X "layer { name: \"p\" type: \"Power\" bottom: \"x\" top: \"x\" power_param { "
+		  "scale: 2 } }" RELU,
+		X "layer { name: \"b\" type: \"BatchNorm\" bottom: \"x\" top: \"x\" }"
+		  "layer { name: \"s\" type: \"Scale\" bottom: \"x\" top: \"x\" }" RELU,
+		X "layer { name: \"p\" type: \"TanH\" bottom: \"x\" top: \"x\" }",
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(texts); i++) {
+		good(texts[i]);
+		assert_int_equal(graph->input_count, 1);
+		assert_string_equal(graph->tensor[graph->input[0]].name, "x");
+		assert_int_equal(graph->output_count, 1);
+		assert_string_not_equal(output(0)->name, "x");
+	}
+	assert_int_equal(count_kind(NPU_OP_TANH), 1);
+}
+
 static void test_refusals(void **state)
 {
 	static const struct {
@@ -501,6 +524,7 @@ int main(void)
 		cmocka_unit_test_teardown(test_shapes, teardown),
 		cmocka_unit_test_teardown(test_batch, teardown),
 		cmocka_unit_test_teardown(test_folding, teardown),
+		cmocka_unit_test_teardown(test_input_in_place, teardown),
 		cmocka_unit_test_teardown(test_refusals, teardown),
 		cmocka_unit_test_teardown(test_many_layers, teardown),
 		cmocka_unit_test_teardown(test_weights, teardown),
