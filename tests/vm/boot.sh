@@ -105,15 +105,16 @@ put_module()
 	echo "$name" >>"$1/vm/$3"
 }
 
-# put_program ROOT FILE DIRECTORY: with the libraries that it is linked with.
+# put_program ROOT FILE DIRECTORY: with the libraries that it is linked with.  All without what only a
+# debugger reads: it would be most of the initrd, which has to be unpacked into half of the memory.
 put_program()
 {
 	local library
 	[ -x "$2" ] || die "$2 is not there: build it first"
-	cp "$2" "$1/$3/"
+	strip -g -o "$1/$3/$(basename "$2")" "$2"
 	ldd "$2" 2>/dev/null | awk '$3 ~ /^\// { print $3 } $1 ~ /^\// { print $1 }' | while read -r library; do
 		mkdir -p "$1$(dirname "$library")"
-		[ -e "$1$library" ] || cp -L "$library" "$1$library"
+		[ -e "$1$library" ] || strip -g -o "$1$library" "$library"
 	done
 }
 
