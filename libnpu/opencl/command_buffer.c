@@ -88,7 +88,7 @@ static cl_int new_command_buffer(cl_command_queue queue, const cl_properties *pr
 	buffer->context = ocl_get(queue->context);
 	buffer->queue = ocl_get(queue);
 	buffer->state = CL_COMMAND_BUFFER_STATE_RECORDING_KHR;
-	pthread_mutex_init(&buffer->lock, NULL);
+	ocl_lock_init(&buffer->lock);
 	buffer->recording = ocl_recording_new();
 	if (buffer->recording)
 		error = read_properties(buffer, properties);

@@ -36,7 +36,8 @@ cl_int ocl_errno(int err)
 
 cl_int ocl_fail(cl_context context, cl_int error, const char *format, ...)
 {
-	char text[sizeof(last_error)]; /* arguments may point into last_error */
+	/* Arguments may point into last_error, and calls from the notification may fail too. */
+	char text[sizeof(last_error)];
 	va_list args;
 
 	va_start(args, format);
@@ -46,7 +47,7 @@ cl_int ocl_fail(cl_context context, cl_int error, const char *format, ...)
 	if (getenv("NPU_OPENCL_DEBUG"))
 		fprintf(stderr, "npu-opencl: error %d: %s\n", error, text);
 	if (context && context->notify)
-		context->notify(last_error, NULL, 0, context->notify_data);
+		context->notify(text, NULL, 0, context->notify_data);
 	return error;
 }
 

@@ -112,7 +112,10 @@ void ocl_call_due(struct ocl_callback *due)
 
 	for (; due; due = next) {
 		next = due->next;
+		/* The event is the function's to ask, also where the application let go of it. */
+		ocl_lend(due->event);
 		due->notify(due->event, due->status, due->user_data);
+		ocl_release(due->event, &ocl_event_class);
 		ocl_put(due->event);
 		free(due);
 	}

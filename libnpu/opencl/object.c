@@ -48,6 +48,25 @@ void ocl_put(void *handle)
 	free(object);
 }
 
+/* All handles together have one reference, which went with the last of them. */
+void ocl_lend(void *handle)
+{
+	struct ocl_object *object = handle;
+
+	if (!atomic_fetch_add(&object->handles, 1))
+		ocl_get(object);
+}
+
+void ocl_lock_init(pthread_mutex_t *lock)
+{
+	pthread_mutexattr_t attr;
+
+	pthread_mutexattr_init(&attr);
+	pthread_mutexattr_settype(&attr, PTHREAD_MUTEX_RECURSIVE);
+	pthread_mutex_init(lock, &attr);
+	pthread_mutexattr_destroy(&attr);
+}
+
 cl_int ocl_retain(void *handle, const struct ocl_class *class)
 {
 	struct ocl_object *object = handle;

@@ -95,6 +95,15 @@ bool ocl_is(const void *handle, enum ocl_kind kind);
 void *ocl_get(void *object);
 void ocl_put(void *object);
 
+/* A handle for the application where it may have none any more; ocl_release() takes it back. */
+void ocl_lend(void *object);
+
+/*
+ * A lock that its holder may take again: where a call fails, ocl_fail() has the context's notification called, and
+ * that may ask the same object.
+ */
+void ocl_lock_init(pthread_mutex_t *lock);
+
 /* clRetain... and clRelease...: CL_SUCCESS or the class's error. */
 cl_int ocl_retain(void *handle, const struct ocl_class *class);
 cl_int ocl_release(void *handle, const struct ocl_class *class);

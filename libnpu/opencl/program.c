@@ -70,7 +70,7 @@ static cl_program new_program(cl_context context, cl_int *error)
 		*error = ocl_fail(context, CL_OUT_OF_HOST_MEMORY, "out of memory");
 		return NULL;
 	}
-	pthread_mutex_init(&program->lock, NULL);
+	ocl_lock_init(&program->lock);
 	program->context = ocl_get(context);
 	return program;
 }
@@ -481,13 +481,24 @@ static void build_one(cl_program program, struct ocl_build *build, const char *o
 				     : CL_PROGRAM_BINARY_TYPE_EXECUTABLE;
 }
 
-static cl_int build_all(cl_program program, cl_uint count, const cl_device_id *devices,
-			const char *options, uint32_t max_banks)
+static cl_int check_unused(cl_program program)
 {
-	cl_int error = CL_SUCCESS;
+	if (!atomic_load(&program->kernels))
+		return CL_SUCCESS;
+	return ocl_fail(program->context, CL_INVALID_OPERATION,
+			"the program has kernels; it cannot be built again");
+}
+
+/* Of the lock. */
+static cl_int build_locked(cl_program program, cl_uint count, const cl_device_id *devices,
+			   const char *options, uint32_t max_banks)
+{
+	/* Another thread may have built it meanwhile, and made kernels. */
+	cl_int error = check_unused(program);
 	cl_uint i;
 
-	pthread_mutex_lock(&program->lock);
+	if (error)
+		return error;
 	if (count == program->build_count)
 		forget_entries(program);
 	for (i = 0; i < count; i++) {
@@ -498,6 +509,16 @@ static cl_int build_all(cl_program program, cl_uint count, const cl_device_id *d
 			error = ocl_fail(program->context, CL_BUILD_PROGRAM_FAILURE, "%s: %s",
 					 build->device->name, build->log ? build->log : "");
 	}
+	return error;
+}
+
+static cl_int build_all(cl_program program, cl_uint count, const cl_device_id *devices,
+			const char *options, uint32_t max_banks)
+{
+	cl_int error;
+
+	pthread_mutex_lock(&program->lock);
+	error = build_locked(program, count, devices, options, max_banks);
 	pthread_mutex_unlock(&program->lock);
 	return error;
 }
@@ -529,9 +550,9 @@ static cl_int check_build(cl_program program, cl_uint count, const cl_device_id 
 		return error;
 	if (!notify && user_data)
 		return ocl_fail(program->context, CL_INVALID_VALUE, "data for no function");
-	if (atomic_load(&program->kernels))
-		return ocl_fail(program->context, CL_INVALID_OPERATION,
-				"the program has kernels; it cannot be built again");
+	error = check_unused(program);
+	if (error)
+		return error;
 	if (!read_options(options, max_banks))
 		return ocl_fail(program->context, CL_INVALID_BUILD_OPTIONS, "options \"%s\"",
 				options);

@@ -382,6 +382,75 @@ static void building(void **state)
 	end(&net);
 }
 
+/* ---- a notification that asks back ---- */
+
+struct reporter {
+	cl_device_id device;
+	cl_program program;
+	int calls;
+	cl_int error;
+	bool same;
+};
+
+/* Asks for the log, and fails in a call of its own, which must not change what it was told. */
+static void CL_CALLBACK report(const char *text, const void *info, size_t bytes, void *data)
+{
+	struct reporter *reporter = data;
+	char log[1024] = "", first[1024];
+
+	if (!reporter->program || reporter->calls++)
+		return;
+	snprintf(first, sizeof(first), "%s", text);
+	reporter->error = clGetProgramBuildInfo(reporter->program, reporter->device,
+						CL_PROGRAM_BUILD_LOG, sizeof(log), log, NULL);
+	clReleaseEvent(NULL);
+	reporter->same = !strcmp(text, first);
+}
+
+static void expect_report(struct reporter *reporter)
+{
+	assert_int_equal(reporter->calls, 1);
+	assert_int_equal(reporter->error, CL_SUCCESS);
+	assert_true(reporter->same);
+	assert_int_equal(clReleaseProgram(reporter->program), CL_SUCCESS);
+	reporter->program = NULL;
+	reporter->calls = 0;
+}
+
+static void notification_asks_back(void **state)
+{
+	struct reporter reporter = { 0 };
+	const unsigned char *binary;
+	cl_context context;
+	cl_int error, status;
+	size_t bytes;
+	struct cl cl;
+	uint8_t *data = cl_read_file(DIGITS, &bytes);
+
+	cl_begin(&cl);
+	reporter.device = cl.device;
+	context = clCreateContext(NULL, 1, &cl.device, report, &reporter, &error);
+	assert_int_equal(error, CL_SUCCESS);
+	/* A model that is still one by its first bytes, but cannot be compiled. */
+	memset(data + 64, 0xff, bytes - 64);
+	binary = data;
+	reporter.program =
+		clCreateProgramWithBinary(context, 1, &cl.device, &bytes, &binary, &status, &error);
+	assert_int_equal(error, CL_SUCCESS);
+	assert_int_equal(clBuildProgram(reporter.program, 0, NULL, NULL, NULL, NULL),
+			 CL_BUILD_PROGRAM_FAILURE);
+	expect_report(&reporter);
+	reporter.program =
+		clCreateProgramWithBuiltInKernels(context, 1, &cl.device, "npu_copy", &error);
+	assert_int_equal(error, CL_SUCCESS);
+	assert_null(clCreateKernel(reporter.program, "npu_nothing", &error));
+	assert_int_equal(error, CL_INVALID_KERNEL_NAME);
+	expect_report(&reporter);
+	assert_int_equal(clReleaseContext(context), CL_SUCCESS);
+	cl_end(&cl);
+	free(data);
+}
+
 /* ---- kernels ---- */
 
 static void reflection(void **state)
@@ -667,6 +736,43 @@ static void threads(void **state)
 	end(&net);
 }
 
+/* Threads that all build one program: who comes when there are kernels is refused, and the kernels still run. */
+static void *build_and_use(void *data)
+{
+	struct user *user = data;
+	cl_int error = clBuildProgram(user->net->program, 0, NULL, NULL, NULL, NULL);
+
+	if (error && error != CL_INVALID_OPERATION)
+		user->wrong++;
+	return use(data);
+}
+
+static void threads_build(void **state)
+{
+	struct user user[THREADS];
+	pthread_t thread[THREADS];
+	struct net net;
+	int i, round;
+
+	for (round = 0; round < 3; round++) {
+		begin(&net);
+		assert_int_equal(clReleaseKernel(net.kernel), CL_SUCCESS);
+		for (i = 0; i < THREADS; i++) {
+			user[i] = (struct user){ &net, 0 };
+			assert_int_equal(pthread_create(&thread[i], NULL, build_and_use, &user[i]),
+					 0);
+		}
+		for (i = 0; i < THREADS; i++) {
+			pthread_join(thread[i], NULL);
+			assert_int_equal(user[i].wrong, 0);
+		}
+		assert_int_equal(clReleaseMemObject(net.in), CL_SUCCESS);
+		assert_int_equal(clReleaseMemObject(net.out), CL_SUCCESS);
+		assert_int_equal(clReleaseProgram(net.program), CL_SUCCESS);
+		cl_end(&net.cl);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -679,6 +785,7 @@ int main(void)
 		cmocka_unit_test(damaged_files),
 		cmocka_unit_test(several_programs),
 		cmocka_unit_test(building),
+		cmocka_unit_test(notification_asks_back),
 		cmocka_unit_test(reflection),
 		cmocka_unit_test(work_group_queries),
 		cmocka_unit_test(argument_errors),
@@ -687,6 +794,7 @@ int main(void)
 		cmocka_unit_test(lifetimes),
 		cmocka_unit_test(budget_shrinks),
 		cmocka_unit_test(threads),
+		cmocka_unit_test(threads_build),
 	};
 
 	return cmocka_run_group_tests_name("opencl_program", tests, setup, NULL);

@@ -406,6 +406,55 @@ static void callbacks_enqueue(void **state)
 	cl_end(&cl);
 }
 
+struct asked {
+	atomic_int calls;
+	cl_int status, answer, profiling, kept;
+};
+
+static void CL_CALLBACK ask(cl_event event, cl_int status, void *data)
+{
+	struct asked *asked = data;
+	cl_ulong start;
+
+	asked->answer = clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS,
+				       sizeof(asked->status), &asked->status, NULL);
+	asked->profiling = clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_START, sizeof(start),
+						   &start, NULL);
+	asked->kept = clRetainEvent(event);
+	if (!asked->kept)
+		asked->kept = clReleaseEvent(event);
+	atomic_fetch_add(&asked->calls, 1);
+}
+
+/* The event of a callback is valid, also where the application let go of it long before. */
+static void callbacks_of_released_events(void **state)
+{
+	struct asked asked = { 0 }, refused = { 0 };
+	cl_event gate, command, user;
+	struct cl cl;
+
+	cl_begin(&cl);
+	gate = user_event(&cl);
+	assert_int_equal(clEnqueueMarkerWithWaitList(cl.queue, 1, &gate, &command), CL_SUCCESS);
+	assert_int_equal(clSetEventCallback(command, CL_COMPLETE, ask, &asked), CL_SUCCESS);
+	release(command);
+	assert_int_equal(clSetUserEventStatus(gate, CL_COMPLETE), CL_SUCCESS);
+	await(&asked.calls, 1);
+	assert_int_equal(asked.answer, CL_SUCCESS);
+	assert_int_equal(asked.status, CL_COMPLETE);
+	assert_int_equal(asked.profiling, CL_SUCCESS);
+	assert_int_equal(asked.kept, CL_SUCCESS);
+	release(gate);
+	user = user_event(&cl);
+	assert_int_equal(clSetEventCallback(user, CL_COMPLETE, ask, &refused), CL_SUCCESS);
+	release(user);
+	await(&refused.calls, 1);
+	assert_int_equal(refused.answer, CL_SUCCESS);
+	assert_true(refused.status < 0);
+	assert_int_equal(refused.profiling, CL_PROFILING_INFO_NOT_AVAILABLE);
+	cl_end(&cl);
+}
+
 /* ---- profiling ---- */
 
 static cl_ulong time_of(cl_event event, cl_profiling_info name)
@@ -672,6 +721,7 @@ int main(void)
 		cmocka_unit_test(forgotten_user_event),
 		cmocka_unit_test(callbacks),
 		cmocka_unit_test(callbacks_enqueue),
+		cmocka_unit_test(callbacks_of_released_events),
 		cmocka_unit_test(profiling),
 		cmocka_unit_test(creation),
 		cmocka_unit_test(event_queries),
