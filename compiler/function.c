@@ -134,3 +134,21 @@ double npu_function_value(const struct npu_op *op, double x)
 		return value_with(op, x);
 	}
 }
+
+double npu_binary_value(enum npu_op_kind kind, double a, double b)
+{
+	switch (kind) {
+	case NPU_OP_ADD:
+		return a + b;
+	case NPU_OP_SUB:
+		return a - b;
+	case NPU_OP_MUL:
+		return a * b;
+	case NPU_OP_DIV:
+		return a / b;
+	case NPU_OP_MINIMUM:
+		return fmin(a, b);
+	default:
+		return fmax(a, b);
+	}
+}

@@ -256,6 +256,12 @@ static inline const struct npu_tensor *npu_op_output(const struct npu_graph *gra
 /* What NPU_OP_FUNCTION makes of @x, without the fused clamp; not a number where it has no value. */
 double npu_function_value(const struct npu_op *op, double x);
 
+/*
+ * Value of a sum, difference, product, quotient, minimum or maximum (NPU_OP_ADD to NPU_OP_MAXIMUM).
+ * Of float32 operands and rounded to float32 it is what float32 arithmetic gives.
+ */
+double npu_binary_value(enum npu_op_kind kind, double a, double b);
+
 /* Extent of a dilated kernel. */
 static inline u64 npu_dilated(u32 kernel, u32 dilation)
 {

@@ -107,24 +107,6 @@ static float broadcast_element(const struct npu_tensor *t, u32 rank, const u32 *
 	return ((const float *)t->data)[at];
 }
 
-static float compute_float(enum npu_op_kind kind, float a, float b)
-{
-	switch (kind) {
-	case NPU_OP_ADD:
-		return a + b;
-	case NPU_OP_SUB:
-		return a - b;
-	case NPU_OP_MUL:
-		return a * b;
-	case NPU_OP_DIV:
-		return a / b;
-	case NPU_OP_MINIMUM:
-		return fminf(a, b);
-	default:
-		return fmaxf(a, b);
-	}
-}
-
 /* Scales and the like, which exporters leave to be multiplied. */
 static int compute_floats(struct onnx *o, u32 rank, const u32 *dim)
 {
@@ -144,9 +126,9 @@ static int compute_floats(struct onnx *o, u32 rank, const u32 *dim)
 	if (!error)
 		error = onnx_define_constant(o, NPU_F32, rank, dim, &data);
 	for (i = 0; !error && i < elements; i++)
-		((float *)data)[i] = compute_float(o->row->kind,
-						   broadcast_element(&a, rank, dim, i),
-						   broadcast_element(&b, rank, dim, i));
+		((float *)data)[i] = (float)npu_binary_value(o->row->kind,
+							     broadcast_element(&a, rank, dim, i),
+							     broadcast_element(&b, rank, dim, i));
 	return error;
 }
 

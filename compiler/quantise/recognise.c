@@ -76,24 +76,6 @@ static const float *number(const struct npu_tensor *tensor)
 		       : NULL;
 }
 
-static double combine(enum npu_op_kind kind, double a, double b)
-{
-	switch (kind) {
-	case NPU_OP_ADD:
-		return a + b;
-	case NPU_OP_SUB:
-		return a - b;
-	case NPU_OP_MUL:
-		return a * b;
-	case NPU_OP_DIV:
-		return a / b;
-	case NPU_OP_MINIMUM:
-		return fmin(a, b);
-	default:
-		return fmax(a, b);
-	}
-}
-
 static double apply(const struct npu_op *op, double x)
 {
 	switch (op->kind) {
@@ -149,8 +131,8 @@ static double value(const struct search *s, double x)
 
 		result[i] = operand(s, op->input[0], x, result);
 		if (op->input_count > 1)
-			result[i] =
-				combine(op->kind, result[i], operand(s, op->input[1], x, result));
+			result[i] = npu_binary_value(op->kind, result[i],
+						     operand(s, op->input[1], x, result));
 		else
 			result[i] = apply(op, result[i]);
 		result[i] = clamp(op->activation, result[i]);
