@@ -85,6 +85,7 @@ reference_src := $(wildcard tests/reference/*.c)
 demo_src := $(wildcard tools/demo/*.c)
 tool_common_src := $(wildcard tools/common/*.c)
 detect_src := $(wildcard tools/detect/*.c)
+run_src := $(wildcard tools/run/*.c)
 all_src := $(wildcard $(foreach room,uapi driver compiler libnpu tools tests,$(room)/*.[ch] $(room)/*/*.[ch]) tests/vm/guest/*.[ch] tools/examples/opencl/*.[ch] tests/opencl/host/*.[ch])
 
 hw_lib := $(O)/obj/libnvdla-hw.a
@@ -94,6 +95,7 @@ reference_lib := $(O)/obj/libreference.a
 demo_lib := $(O)/obj/libdemo.a
 tool_common_lib := $(O)/obj/libtool-common.a
 detect_lib := $(O)/obj/libdetect.a
+run_lib := $(O)/obj/librun.a
 internal_lib := $(O)/obj/libnpu-internal.a
 libnpu_static := $(O)/lib/libnpu.a
 libnpu_shared := $(O)/lib/libnpu.so.$(VERSION)
@@ -169,6 +171,7 @@ $(reference_lib): $(call objs,$(reference_src)) $(O)/obj/sources; $(archive)
 $(demo_lib): $(call objs,$(demo_src)) $(O)/obj/sources; $(archive)
 $(tool_common_lib): $(call objs,$(tool_common_src)) $(O)/obj/sources; $(archive)
 $(detect_lib): $(call objs,$(detect_src)) $(O)/obj/sources; $(archive)
+$(run_lib): $(call objs,$(run_src)) $(O)/obj/sources; $(archive)
 
 # libnpu is self-contained: the compiler, the register programs and the device model are in it.
 # Tests and our own tools see its inside; the installed libraries show npu.h's symbols alone.
@@ -196,6 +199,7 @@ $(opencl_vendor): $(opencl_shared)
 
 $(npusim_bin): $(call objs,tools/npusim/main.c) $(serve_lib) $(tool_common_lib) $(npusim_lib) $(hw_lib)
 	$(call link,$(deps_libs))
+$(O)/bin/npu-run: $(run_lib)
 $(tool_bins): $(O)/bin/%: $(O)/obj/tools/%.o $(tool_common_lib) $(internal_lib)
 	$(call link,$(deps_libs))
 $(examples): $(O)/examples/%: $(O)/obj/tools/examples/%.o $(demo_lib) $(detect_lib) $(tool_common_lib) $(libnpu_static)
