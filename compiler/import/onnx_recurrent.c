@@ -3,9 +3,6 @@
 #include "onnx.h"
 #include "recurrent.h"
 
-/* What a step's operators and tensors take at most, with the arrays that grow. */
-#define STEP_BYTES 16384
-
 /* Inputs of the three operators; the last two are LSTM's. */
 enum { X, W, R, B, SEQUENCE_LENGTHS, INITIAL_H, INITIAL_C, PEEPHOLE };
 
@@ -336,7 +333,8 @@ static int read_layer(struct onnx *o, struct sequence *s)
 	if (!error)
 		error = read_shape(o, s);
 	if (!error)
-		error = onnx_expand(o, (u64)s->layer.steps * s->directions * STEP_BYTES);
+		error = onnx_expand(o,
+				    (u64)s->layer.steps * s->directions * NPU_RECURRENT_STEP_BYTES);
 	for (d = 0; !error && d < s->directions; d++) {
 		s->state[d] =
 			npu_arena_array(&o->graph->arena, s->layer.steps, sizeof(*s->state[d]));

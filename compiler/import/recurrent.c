@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "recurrent.h"
 
+#include <math.h>
+
 const u32 npu_recurrent_gates[NPU_RECURRENT_COUNT] = {
 	[NPU_RECURRENT_PLAIN] = 1,
 	[NPU_RECURRENT_LSTM] = 4,
@@ -16,6 +18,7 @@ struct unroll {
 	const struct npu_recurrent *layer;
 	u32 gates; /* columns of all gates */
 	u32 weights, state_weights[3], bias, state_bias[3], peephole;
+	u32 clip[2]; /* the cell's least and greatest value; NPU_NONE: it stays within them */
 	bool failed;
 };
 
@@ -179,6 +182,13 @@ static u32 peep(struct unroll *u, u32 sums, u32 which, u32 cell)
 					u->layer->peephole + (size_t)which * hidden)));
 }
 
+static u32 clip(struct unroll *u, u32 cell)
+{
+	if (u->clip[0] == NPU_NONE)
+		return cell;
+	return binary(u, NPU_OP_MINIMUM, binary(u, NPU_OP_MAXIMUM, cell, u->clip[0]), u->clip[1]);
+}
+
 static u32 lstm_step(struct unroll *u, u32 in, u32 state, u32 *cell)
 {
 	const struct npu_recurrent *l = u->layer;
@@ -189,7 +199,7 @@ static u32 lstm_step(struct unroll *u, u32 in, u32 state, u32 *cell)
 	if (l->peephole) {
 		input = apply(u, &l->f, peep(u, gate(u, sums, 0, 1), 0, *cell));
 		forget = apply(u, &l->f, peep(u, gate(u, sums, 2, 1), 2, *cell));
-		*cell = sum(u, product(u, forget, *cell), product(u, input, candidate));
+		*cell = clip(u, sum(u, product(u, forget, *cell), product(u, input, candidate)));
 		output = apply(u, &l->f, peep(u, gate(u, sums, 1, 1), 1, *cell));
 	} else {
 		u32 all = apply(u, &l->f, gate(u, sums, 0, 3));
@@ -197,7 +207,7 @@ static u32 lstm_step(struct unroll *u, u32 in, u32 state, u32 *cell)
 		input = gate(u, all, 0, 1);
 		output = gate(u, all, 1, 1);
 		forget = *cell == NPU_NONE ? NPU_NONE : gate(u, all, 2, 1);
-		*cell = sum(u, product(u, forget, *cell), product(u, input, candidate));
+		*cell = clip(u, sum(u, product(u, forget, *cell), product(u, input, candidate)));
 	}
 	return product(u, output, apply(u, &l->h, *cell));
 }
@@ -252,6 +262,34 @@ static void add_weights(struct unroll *u)
 	}
 }
 
+/*
+ * With gates between 0 and 1 and candidates between -1 and 1 a cell that began with zero is one further
+ * away from it after a step at most: limits that no step reaches are left out.
+ */
+static bool reaches(const struct npu_recurrent *l)
+{
+	return l->f.kind != NPU_OP_LOGISTIC || l->g.kind != NPU_OP_TANH ||
+	       l->first_cell != NPU_NONE || (float)l->steps > l->cell_clip;
+}
+
+static void add_clip(struct unroll *u)
+{
+	const float limit = u->layer->cell_clip;
+	float *limits;
+
+	u->clip[0] = u->clip[1] = NPU_NONE;
+	if (!(limit > 0) || !isfinite(limit) || !reaches(u->layer))
+		return;
+	limits = npu_arena_array(&u->graph->arena, 2, sizeof(*limits));
+	u->failed |= !limits;
+	if (u->failed)
+		return;
+	limits[0] = -limit;
+	limits[1] = limit;
+	u->clip[0] = add_constant(u, 1, 1, 1, &limits[0]);
+	u->clip[1] = add_constant(u, 1, 1, 1, &limits[1]);
+}
+
 /* All steps as rows of one matrix. */
 static u32 add_rows(struct unroll *u)
 {
@@ -271,6 +309,7 @@ int npu_unroll(struct npu_graph *graph, struct npu_recurrent *layer)
 
 	u.gates = npu_recurrent_gates[layer->kind] * layer->hidden;
 	add_weights(&u);
+	add_clip(&u);
 	rows = add_rows(&u);
 	rows = connect(&u, rows, u.weights, u.bias, layer->steps * layer->batch);
 	for (i = 0; i < layer->steps && !u.failed; i++) {

@@ -12,6 +12,9 @@
 /* More steps than these are refused: each is a dozen operators. */
 #define NPU_RECURRENT_MAX_STEPS 1024
 
+/* What a step's operators and tensors take in the graph's arena at most, with the arrays that grow. */
+#define NPU_RECURRENT_STEP_BYTES 16384
+
 enum npu_recurrent_kind {
 	NPU_RECURRENT_PLAIN, /* H = f(gate) */
 	NPU_RECURRENT_LSTM, /* gates: input, output, forget, cell */
@@ -40,6 +43,7 @@ struct npu_gate_function {
  * @reverse: from the last step to the first
  * @reset_late: GRU: the reset gate multiplies the product with the state, not the state
  * @f, @g, @h: of the gates; of the cell or hidden gate; LSTM: of the cell on its way out
+ * @cell_clip: LSTM: how far from zero the cell's value may be; 0: anywhere
  * @state: receives a tensor of [batch][hidden] for each step, in the input's order
  * @last, @last_cell: receive those behind the last step
  */
@@ -52,6 +56,7 @@ struct npu_recurrent {
 	u32 first, first_cell;
 	bool reverse, reset_late;
 	struct npu_gate_function f, g, h;
+	float cell_clip;
 	u32 *state;
 	u32 last, last_cell;
 };

@@ -48,7 +48,7 @@ static struct fb_table nth_operator(struct tflite *t, u32 i)
 }
 
 /* Old files have the code in a byte; the larger of the two fields is the right one. */
-static u32 builtin_code(struct tflite *t, const struct fb_table *entry, const char **custom)
+u32 tflite_builtin_code(struct tflite *t, const struct fb_table *entry, const char **custom)
 {
 	u32 index = fb_u32(entry, OPERATOR_CODE, 0);
 	struct fb_table code = fb_element_table(&t->file, &t->codes, index);
@@ -68,7 +68,7 @@ int tflite_fail(struct tflite *t, int error, const char *format, ...)
 	struct fb_vector outputs = fb_elements(&entry, OPERATOR_OUTPUTS, 4);
 	u32 output = outputs.count ? (u32)fb_element_s32(&outputs, 0) : NPU_NONE;
 	const char *custom = "";
-	u32 code = builtin_code(t, &entry, &custom);
+	u32 code = tflite_builtin_code(t, &entry, &custom);
 	char what[256];
 	va_list args;
 
@@ -259,7 +259,8 @@ static int read_tensors(struct tflite *t)
 	t->reordered = npu_arena_array(&t->graph->arena, count, sizeof(*t->reordered));
 	t->real = npu_arena_array(&t->graph->arena, count, sizeof(*t->real));
 	t->scale16 = npu_arena_array(&t->graph->arena, count, sizeof(*t->scale16));
-	if (!t->fault || !t->live || !t->reordered || !t->real || !t->scale16)
+	t->blocks = npu_arena_array(&t->graph->arena, count, sizeof(struct tflite_blocks *));
+	if (!t->fault || !t->live || !t->reordered || !t->real || !t->scale16 || !t->blocks)
 		return -ENOMEM;
 	for (i = 0; !error && i < t->tensors.count; i++) {
 		t->reordered[i] = t->real[i] = NPU_NONE;
@@ -283,13 +284,22 @@ static int read_ends(struct tflite *t, const struct fb_vector *list, const char 
 		if (tensor >= t->tensors.count)
 			return npu_diag_set(t->diag, -EINVAL, "%s: %s %u is tensor %d of %u",
 					    t->graph->file, what, i, (s32)tensor, t->tensors.count);
-		if (t->fault[tensor])
-			return npu_diag_set(t->diag, -ENOTSUP, "%s: %s %u (%.100s): %s",
-					    t->graph->file, what, i, t->graph->tensor[tensor].name,
-					    fault_names[t->fault[tensor]]);
 		(*array)[i] = tensor;
 	}
 	*count = list->count;
+	return 0;
+}
+
+static int check_ends(struct tflite *t, const u32 *array, u32 count, const char *what)
+{
+	u32 i;
+
+	for (i = 0; i < count; i++)
+		if (t->fault[array[i]])
+			return npu_diag_set(t->diag, -ENOTSUP, "%s: %s %u (%.100s): %s",
+					    t->graph->file, what, i,
+					    t->graph->tensor[array[i]].name,
+					    fault_names[t->fault[array[i]]]);
 	return 0;
 }
 
@@ -319,13 +329,14 @@ static void mark_inputs(struct tflite *t, const struct fb_vector *inputs,
 	}
 }
 
-static int check_counts(struct tflite *t, const struct fb_vector *inputs,
-			const struct fb_vector *outputs)
+static int check_counts(struct tflite *t, const struct tflite_row *row,
+			const struct fb_vector *inputs, const struct fb_vector *outputs)
 {
-	if (inputs->count > NPU_MAX_INPUTS || outputs->count > TFLITE_MAX_OUTPUTS)
+	const u32 most = row && row->states ? TFLITE_MAX_INPUTS : NPU_MAX_INPUTS;
+
+	if (inputs->count > most || outputs->count > TFLITE_MAX_OUTPUTS)
 		return tflite_fail(t, -ENOTSUP, "%u inputs and %u outputs; at most %u and %u",
-				   inputs->count, outputs->count, NPU_MAX_INPUTS,
-				   TFLITE_MAX_OUTPUTS);
+				   inputs->count, outputs->count, most, TFLITE_MAX_OUTPUTS);
 	return 0;
 }
 
@@ -345,14 +356,16 @@ static int find_live(struct tflite *t)
 		struct fb_table entry = nth_operator(t, i);
 		struct fb_vector inputs = fb_elements(&entry, OPERATOR_INPUTS, 4);
 		struct fb_vector outputs = fb_elements(&entry, OPERATOR_OUTPUTS, 4);
+		const struct tflite_row *row;
 		const char *custom;
 
 		t->index = i;
-		error = check_counts(t, &inputs, &outputs);
+		row = tflite_find_row(tflite_builtin_code(t, &entry, &custom));
+		error = check_counts(t, row, &inputs, &outputs);
 		if (error)
 			return error;
 		if (is_live(t, &outputs))
-			mark_inputs(t, &inputs, tflite_find_row(builtin_code(t, &entry, &custom)));
+			mark_inputs(t, &inputs, row);
 	}
 	return 0;
 }
@@ -382,21 +395,35 @@ static int take_tensor(struct tflite *t, s32 tensor, const char *what, u32 i, bo
 	return 0;
 }
 
+/* A state that is no variable would be another one than zeros. */
+static int check_state(struct tflite *t, s32 tensor, u32 i)
+{
+	if (tensor < 0 || tensor >= t->tensors.count)
+		return tflite_fail(t, -EINVAL, "input %u is tensor %d of %u", i, tensor,
+				   t->tensors.count);
+	if (t->fault[tensor] != TENSOR_VARIABLE)
+		return tflite_fail(t, -ENOTSUP, "input %u (%.100s) is no variable", i,
+				   t->graph->tensor[tensor].name);
+	return 0;
+}
+
 static int take_tensors(struct tflite *t, const struct fb_vector *inputs,
 			const struct fb_vector *outputs)
 {
 	u32 i;
-	int error = check_counts(t, inputs, outputs);
+	int error = check_counts(t, t->row, inputs, outputs);
 
 	if (!error && (inputs->count < t->row->min_inputs || !outputs->count))
 		error = tflite_fail(t, -EINVAL, "%u inputs and %u outputs", inputs->count,
 				    outputs->count);
-	for (i = 0; i < NPU_MAX_INPUTS; i++)
+	for (i = 0; i < TFLITE_MAX_INPUTS; i++)
 		t->input[i] = NPU_NONE;
 	for (i = 0; !error && i < inputs->count; i++) {
 		s32 tensor = fb_element_s32(inputs, i);
 
-		if (tensor != -1 || i < t->row->min_inputs)
+		if (t->row->states >> i & 1)
+			error = check_state(t, tensor, i);
+		else if (tensor != -1 || i < t->row->min_inputs)
 			error = take_tensor(t, tensor, "input", i, is_bias(t->row, i),
 					    &t->input[i]);
 	}
@@ -433,12 +460,14 @@ static int read_operator(struct tflite *t, u32 i)
 	if (!is_live(t, &outputs))
 		return 0;
 	t->index = i;
-	t->row = tflite_find_row(builtin_code(t, &entry, &custom));
+	t->row = tflite_find_row(tflite_builtin_code(t, &entry, &custom));
 	if (!t->row)
 		return tflite_fail(t, -ENOTSUP, "this operator is not supported");
 	error = take_tensors(t, &inputs, &outputs);
 	if (!error)
 		error = read_options(t, &entry);
+	if (!error)
+		error = tflite_join_blocks(t);
 	if (!error)
 		error = t->row->read(t);
 	return error;
@@ -459,6 +488,12 @@ static int read_subgraph(struct tflite *t, const struct fb_table *subgraph)
 	if (!error)
 		error = read_ends(t, &outputs, "output", &t->graph->output,
 				  &t->graph->output_count);
+	if (!error)
+		error = tflite_end_at_boxes(t);
+	if (!error)
+		error = check_ends(t, t->graph->input, t->graph->input_count, "input");
+	if (!error)
+		error = check_ends(t, t->graph->output, t->graph->output_count, "output");
 	if (!error)
 		error = find_live(t);
 	if (!error)

@@ -39,8 +39,12 @@ enum { OPERATOR_CODE, OPERATOR_INPUTS, OPERATOR_OUTPUTS, OPERATOR_OPTIONS_TYPE, 
 /* Values of enum BuiltinOperator with a meaning of their own here. */
 enum { TFLITE_CUSTOM = 32 };
 
-/* Operators with more outputs (SPLIT, UNPACK) are refused. */
+/* Operators with more inputs (but for recurrent ones: than NPU_MAX_INPUTS) or outputs are refused. */
+#define TFLITE_MAX_INPUTS 24
 #define TFLITE_MAX_OUTPUTS 64
+
+/* Larger kernels, strides, dilations and blocks are refused; products of two stay in 32 bits. */
+#define TFLITE_MAX_WINDOW 65535
 
 /* Why a tensor cannot be used; it is an error only if something uses it. */
 enum tflite_fault {
@@ -56,6 +60,7 @@ enum tflite_fault {
 };
 
 struct tflite_row;
+struct tflite_blocks;
 
 /**
  * struct tflite - the state of one import
@@ -64,6 +69,8 @@ struct tflite_row;
  * @reordered: for each tensor: its copy as depthwise weights, NPU_NONE as long as there is none
  * @real: for each tensor: its copy as float32 constant, NPU_NONE as long as there is none
  * @scale16: for each tensor that is quantised INT16 in the file and float32 in the graph: its scale
+ * @blocks: for each tensor: how SPACE_TO_BATCH_ND takes it apart in the file; NULL: not at all
+ * @steps: of all recurrent layers so far
  * @index, @row: the operator at work
  * @input, @output: its tensors in the graph; NPU_NONE where an optional input is missing
  * @options: its table of options, maybe absent
@@ -78,10 +85,12 @@ struct tflite {
 	u32 *reordered;
 	u32 *real;
 	float *scale16;
+	struct tflite_blocks **blocks;
+	u32 steps;
 
 	u32 index;
 	const struct tflite_row *row;
-	u32 input[NPU_MAX_INPUTS];
+	u32 input[TFLITE_MAX_INPUTS];
 	u32 input_count;
 	u32 output[TFLITE_MAX_OUTPUTS];
 	u32 output_count;
@@ -99,6 +108,7 @@ struct tflite {
  * @activation: of activations that are operators
  * @read: adds it to the graph
  * @function: of NPU_OP_FUNCTION
+ * @states: mask of the inputs that are variables: zeros when a run begins
  */
 struct tflite_row {
 	u8 code;
@@ -109,9 +119,13 @@ struct tflite_row {
 	enum npu_activation activation;
 	int (*read)(struct tflite *t);
 	enum npu_function function;
+	u32 states;
 };
 
 const char *tflite_builtin_name(u32 code);
+
+/* The code of an operator and, where it is TFLITE_CUSTOM, its name. */
+u32 tflite_builtin_code(struct tflite *t, const struct fb_table *entry, const char **custom);
 
 /* The row of an operator, or NULL. */
 const struct tflite_row *tflite_find_row(u32 code);
@@ -176,6 +190,43 @@ int tflite_read_split_v(struct tflite *t);
 int tflite_read_unpack(struct tflite *t);
 int tflite_read_shape(struct tflite *t);
 
+/* ---- tflite_compose.c ---- */
+
+int tflite_read_l2_norm(struct tflite *t);
+int tflite_read_log_softmax(struct tflite *t);
+int tflite_read_add_n(struct tflite *t);
+int tflite_read_cast(struct tflite *t);
+int tflite_read_zeros_like(struct tflite *t);
+int tflite_read_fill(struct tflite *t);
+int tflite_read_embedding(struct tflite *t);
+
+/* ---- tflite_detect.c ---- */
+
+/* The outputs of a last operator that decodes boxes are replaced by what it reads. */
+int tflite_end_at_boxes(struct tflite *t);
+
+/* ---- tflite_recurrent.c ---- */
+
+int tflite_read_lstm(struct tflite *t);
+int tflite_read_rnn(struct tflite *t);
+
+/* ---- tflite_batch.c: images that the file takes apart and puts together again ---- */
+
+/*
+ * The operator at work reads what SPACE_TO_BATCH_ND made: its output becomes a whole image too.
+ * -ENOTSUP where the operator does not treat all blocks alike.
+ */
+int tflite_join_blocks(struct tflite *t);
+
+/* A tensor with the dimensions of one block where it was taken apart; else as it is. */
+struct npu_tensor tflite_block(struct tflite *t, u32 tensor);
+
+/* Makes a window over a block one over the whole image @tensor. */
+int tflite_join_window(struct tflite *t, u32 tensor, struct npu_window *window);
+
+int tflite_read_space_to_batch(struct tflite *t);
+int tflite_read_batch_to_space(struct tflite *t);
+
 /* ---- tflite_real.c: what files keep in fewer bits than the graph computes with ---- */
 
 /**
@@ -196,6 +247,12 @@ int tflite_convert_outputs(struct tflite *t);
  * biases are in units of the product of both scales.
  */
 int tflite_real_operands(struct tflite *t, u32 in, u32 weights, u32 bias);
+
+/* The elements of a constant as float32 numbers. */
+int tflite_real_copy(struct tflite *t, u32 from, float *to);
+
+/* The elements of a constant, whatever their scale, as float32 numbers: tensor @to becomes constant. */
+int tflite_cast_constant(struct tflite *t, u32 from, u32 to);
 
 /* The float32 form of a constant, which may be one already. */
 int tflite_real_constant(struct tflite *t, u32 from, u32 *to);

@@ -173,39 +173,97 @@ static int resolve_strides(struct tflite *t, const struct strides *s, s32 size, 
 	return 0;
 }
 
-int tflite_read_strided_slice(struct tflite *t)
+enum { BEGIN_MASK, END_MASK, ELLIPSIS_MASK, NEW_AXIS_MASK, SHRINK_MASK, OFFSET, MASKS };
+
+struct strided_slice {
+	s32 values[3][NPU_MAX_RANK]; /* begin, end, stride */
+	u32 count; /* of each */
+	u32 mask[MASKS];
+};
+
+static int read_strides(struct tflite *t, struct strided_slice *slice)
 {
-	const struct npu_tensor *in = tflite_tensor(t, t->input[0]);
-	s32 values[3][NPU_MAX_RANK];
-	s32 mask[6];
-	struct npu_op *op;
 	u32 i, count[3] = { 0 };
 	int error = 0;
 
-	for (i = 0; i < ARRAY_SIZE(mask); i++)
-		mask[i] = i < 5 ? fb_s32(&t->options, i, 0) : fb_u8(&t->options, i, 0);
-	if (mask[2] || mask[3] || mask[5])
-		return tflite_fail(t, -ENOTSUP, "ellipsis, new axes and offsets are not supported");
+	for (i = 0; i < MASKS; i++)
+		slice->mask[i] = i == OFFSET ? fb_u8(&t->options, i, 0)
+					     : (u32)fb_s32(&t->options, i, 0);
+	if (slice->mask[OFFSET])
+		return tflite_fail(t, -ENOTSUP, "offsets are not supported");
 	for (i = 0; !error && i < 3; i++)
-		error = tflite_constant(t, i + 1, values[i], in->rank, &count[i]);
+		error = tflite_constant(t, i + 1, slice->values[i], NPU_MAX_RANK, &count[i]);
 	if (!error && (count[1] != count[0] || count[2] != count[0]))
 		error = tflite_fail(t, -EINVAL, "begin, end and strides differ in length");
-	if (error)
-		return error;
-	op = add_slice(t, t->input[0], t->output[0], &error);
-	for (i = 0; !error && i < count[0]; i++) {
-		struct strides s = {
-			.begin = values[0][i],
-			.end = values[1][i],
-			.step = values[2][i],
-			.from_start = mask[0] >> i & 1,
-			.to_end = mask[1] >> i & 1,
-			.single = mask[4] >> i & 1,
+	slice->count = count[0];
+	return error;
+}
+
+/* How many dimensions of the input the ellipsis stands for. */
+static u32 hidden_dimensions(const struct strided_slice *slice, u32 rank)
+{
+	u32 i, named = 0;
+
+	for (i = 0; i < slice->count; i++)
+		named += !((slice->mask[ELLIPSIS_MASK] | slice->mask[NEW_AXIS_MASK]) >> i & 1);
+	return rank > named ? rank - named : 0;
+}
+
+static int fill_slice(struct tflite *t, const struct strided_slice *slice, struct npu_op *op)
+{
+	const struct npu_tensor *in = tflite_tensor(t, t->input[0]);
+	u32 i, d = 0;
+	int error = 0;
+
+	for (i = 0; !error && i < slice->count; i++) {
+		const struct strides s = {
+			.begin = slice->values[0][i],
+			.end = slice->values[1][i],
+			.step = slice->values[2][i],
+			.from_start = slice->mask[BEGIN_MASK] >> i & 1,
+			.to_end = slice->mask[END_MASK] >> i & 1,
+			.single = slice->mask[SHRINK_MASK] >> i & 1,
 		};
 
-		op->step[i] = s.single ? 1 : s.step;
-		error = resolve_strides(t, &s, in->dim[i], &op->begin[i], &op->end[i]);
+		if (slice->mask[ELLIPSIS_MASK] >> i & 1) {
+			d += hidden_dimensions(slice, in->rank);
+			continue;
+		}
+		if (slice->mask[NEW_AXIS_MASK] >> i & 1)
+			continue;
+		if (d >= in->rank)
+			return tflite_fail(t, -EINVAL, "more ranges than %u dimensions", in->rank);
+		op->step[d] = s.single ? 1 : s.step;
+		error = resolve_strides(t, &s, in->dim[d], &op->begin[d], &op->end[d]);
+		d++;
 	}
+	return error;
+}
+
+/* New dimensions of 1 are a reshape behind the slice. */
+int tflite_read_strided_slice(struct tflite *t)
+{
+	struct strided_slice slice = { 0 };
+	u32 dim[NPU_MAX_RANK], rank, taken = t->output[0], i;
+	struct npu_op *op;
+	int error = read_strides(t, &slice);
+
+	if (error)
+		return error;
+	if (slice.mask[ELLIPSIS_MASK] & (slice.mask[ELLIPSIS_MASK] - 1))
+		return tflite_fail(t, -EINVAL, "more than one ellipsis");
+	op = add_slice(t, t->input[0], t->output[0], &error);
+	if (op)
+		error = fill_slice(t, &slice, op);
+	if (error || !slice.mask[NEW_AXIS_MASK])
+		return error;
+	rank = tflite_tensor(t, t->input[0])->rank;
+	for (i = 0; i < rank; i++)
+		dim[i] = (u32)op->end[i];
+	error = tflite_tensor_like(t, t->output[0], op->name, rank, dim, &taken);
+	op->output[0] = taken;
+	if (!error)
+		tflite_add(t, NPU_OP_RESHAPE, 1, &taken, t->output[0], &error);
 	return error;
 }
 

@@ -4,9 +4,6 @@
 
 #include <math.h>
 
-/* Larger kernels, strides and dilations are refused; products of two stay in 32 bits. */
-#define MAX_WINDOW 65535
-
 const struct npu_tensor *tflite_tensor(struct tflite *t, u32 index)
 {
 	return &t->graph->tensor[index];
@@ -107,7 +104,7 @@ static int set_padding(struct tflite *t, struct npu_op *op, const struct npu_ten
 	u32 i;
 
 	for (i = 0; i < ARRAY_SIZE(sizes); i++)
-		if (!sizes[i] || sizes[i] > MAX_WINDOW)
+		if (!sizes[i] || sizes[i] > TFLITE_MAX_WINDOW)
 			return tflite_fail(t, -EINVAL,
 					   "kernel %u x %u, stride %d, %d, dilation %d, %d", w->r,
 					   w->s, (s32)w->stride_y, (s32)w->stride_x,
@@ -142,7 +139,8 @@ static int set_kernel(struct tflite *t, struct npu_window *w, const struct npu_t
 
 int tflite_read_conv(struct tflite *t)
 {
-	const struct npu_tensor *in, *weights;
+	const struct npu_tensor *weights;
+	struct npu_tensor in;
 	struct npu_op *op;
 	int error = tflite_real_operands(t, 0, 1, 2);
 
@@ -152,7 +150,7 @@ int tflite_read_conv(struct tflite *t)
 			&error);
 	if (!op)
 		return error;
-	in = tflite_tensor(t, t->input[0]);
+	in = tflite_block(t, t->input[0]);
 	weights = tflite_tensor(t, t->input[1]);
 	set_strides(t, &op->window);
 	op->window.dilation_x = fb_s32(&t->options, 4, 1);
@@ -161,10 +159,10 @@ int tflite_read_conv(struct tflite *t)
 	if (!error)
 		error = set_kernel(t, &op->window, weights);
 	if (!error)
-		error = set_padding(t, op, in);
-	if (!error && !(in->dim[3] % weights->dim[3]))
-		op->groups = in->dim[3] / weights->dim[3];
-	return error;
+		error = set_padding(t, op, &in);
+	if (!error && !(in.dim[3] % weights->dim[3]))
+		op->groups = in.dim[3] / weights->dim[3];
+	return error ? error : tflite_join_window(t, t->input[0], &op->window);
 }
 
 /* Depthwise weights are [1][R][S][K] in the file, [K][R][S][1] in the graph. */
@@ -212,7 +210,7 @@ static int depthwise_weights(struct tflite *t)
 
 int tflite_read_depthwise(struct tflite *t)
 {
-	const struct npu_tensor *in;
+	struct npu_tensor in;
 	struct npu_op *op;
 	int error = depthwise_weights(t);
 
@@ -222,7 +220,7 @@ int tflite_read_depthwise(struct tflite *t)
 			&error);
 	if (!op)
 		return error;
-	in = tflite_tensor(t, t->input[0]);
+	in = tflite_block(t, t->input[0]);
 	set_strides(t, &op->window);
 	op->window.dilation_x = fb_s32(&t->options, 5, 1);
 	op->window.dilation_y = fb_s32(&t->options, 6, 1);
@@ -230,9 +228,9 @@ int tflite_read_depthwise(struct tflite *t)
 	if (!error)
 		error = set_kernel(t, &op->window, tflite_tensor(t, t->input[1]));
 	if (!error)
-		error = set_padding(t, op, in);
-	op->groups = in->dim[3];
-	return error;
+		error = set_padding(t, op, &in);
+	op->groups = in.dim[3];
+	return error ? error : tflite_join_window(t, t->input[0], &op->window);
 }
 
 int tflite_read_transpose_conv(struct tflite *t)
@@ -437,7 +435,7 @@ int tflite_read_lrn(struct tflite *t)
 	int error;
 	struct npu_op *op;
 
-	if (radius < 0 || radius > MAX_WINDOW)
+	if (radius < 0 || radius > TFLITE_MAX_WINDOW)
 		return tflite_fail(t, -EINVAL, "radius %d", radius);
 	op = tflite_add(t, NPU_OP_LRN, 1, t->input, t->output[0], &error);
 	if (!op)

@@ -74,9 +74,51 @@ static bool zeros_are_sane(const struct npu_quant *quant)
 	return true;
 }
 
+/* Whether the elements of a constant stand for real numbers. */
+static int check_real(struct tflite *t, const struct npu_tensor *tensor)
+{
+	if (tensor->dtype != NPU_F32 && tensor->dtype != NPU_F16 &&
+	    (!tensor->quant.count || tensor->dtype == NPU_I64 || tensor->dtype == NPU_BOOL))
+		return tflite_fail(t, -ENOTSUP, "%.100s: %s without a scale in a float32 network",
+				   tensor->name, npu_dtype_names[tensor->dtype]);
+	if (!zeros_are_sane(&tensor->quant))
+		return tflite_fail(t, -EINVAL, "%.100s: zero point out of range", tensor->name);
+	return 0;
+}
+
+int tflite_real_copy(struct tflite *t, u32 from, float *to)
+{
+	const struct npu_tensor *tensor = tensor_of(t, from);
+	int error = check_real(t, tensor);
+
+	if (!error && tensor->dtype == NPU_F32)
+		memcpy(to, tensor->data, tensor->bytes);
+	else if (!error)
+		widen(tensor, &tensor->quant, to);
+	return error;
+}
+
+int tflite_cast_constant(struct tflite *t, u32 from, u32 to)
+{
+	static const struct npu_quant none;
+	const struct npu_tensor in = *tensor_of(t, from);
+	struct npu_tensor *out = &t->graph->tensor[to];
+	float *data = npu_arena_array(&t->graph->arena, npu_tensor_elements(&in), sizeof(*data));
+
+	if (in.dtype == NPU_BOOL || out->bytes != npu_tensor_elements(&in) * sizeof(*data))
+		return tflite_fail(t, -ENOTSUP, "of %s, or of another size",
+				   npu_dtype_names[in.dtype]);
+	if (!data)
+		return -ENOMEM;
+	widen(&in, &none, data);
+	out->data = data;
+	return 0;
+}
+
 int tflite_real_constant(struct tflite *t, u32 from, u32 *to)
 {
 	const struct npu_tensor *tensor = tensor_of(t, from);
+	int error;
 
 	*to = from;
 	if (tensor->dtype == NPU_F32)
@@ -84,14 +126,11 @@ int tflite_real_constant(struct tflite *t, u32 from, u32 *to)
 	*to = t->real[from];
 	if (*to != NPU_NONE)
 		return 0;
-	if (tensor->dtype != NPU_F16 &&
-	    (!tensor->quant.count || tensor->dtype == NPU_I64 || tensor->dtype == NPU_BOOL))
-		return tflite_fail(t, -ENOTSUP, "%.100s: %s without a scale in a float32 network",
-				   tensor->name, npu_dtype_names[tensor->dtype]);
-	if (!zeros_are_sane(&tensor->quant))
-		return tflite_fail(t, -EINVAL, "%.100s: zero point out of range", tensor->name);
-	return add_real(t, from, &tensor->quant, &t->real[from]) ? -ENOMEM
-								 : (*to = t->real[from], 0);
+	error = check_real(t, tensor);
+	if (!error)
+		error = add_real(t, from, &tensor->quant, &t->real[from]);
+	*to = t->real[from];
+	return error;
 }
 
 int tflite_widen_int16(struct tflite *t, u32 index, u8 *fault)

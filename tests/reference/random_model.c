@@ -43,6 +43,8 @@ enum {
 	OP_SPACE_TO_DEPTH = 26,
 	OP_TANH = 28,
 	OP_PAD = 34,
+	OP_BATCH_TO_SPACE = 37,
+	OP_SPACE_TO_BATCH = 38,
 	OP_TRANSPOSE = 39,
 	OP_MEAN = 40,
 	OP_SUB = 41,
@@ -869,6 +871,74 @@ static s32 make_pad_conv(struct maker *m, s32 in)
 	return padded < 0 ? -1 : make_conv(m, padded);
 }
 
+/* Pads or crops of height and width, as the operators of blocks have them. */
+static s32 add_ends(struct maker *m, const s32 ends[4])
+{
+	return add_constant(m, "ends", TW_I32, 2, (s32[]){ 2, 2 }, ends, 4 * sizeof(s32));
+}
+
+/* What only the operators around it read. */
+static void hide(struct maker *m, s32 tensor)
+{
+	m->is_activation[tensor] = false;
+}
+
+/* An image in blocks, which a convolution and then an image again follow. */
+static s32 make_dilated(struct maker *m, s32 in)
+{
+	struct window w = { pick(m, 1, 3), pick(m, 1, 3), 1, 1, 1, 1, chance(m, 50) };
+	s32 block[2] = { (s32)pick(m, 1, 4), (s32)pick(m, 1, 4) }, ends[4], crops[4] = { 0 };
+	s32 dim[4], lists[3], apart, conv, out;
+	struct tw_op *op;
+	u32 d;
+
+	shape_of(&m->tensor[in], dim);
+	if (m->tensor[in].rank != 4)
+		return -1;
+	dim[0] = block[0] * block[1];
+	for (d = 0; d < 2; d++) {
+		ends[2 * d] = (s32)pick(m, 0, 3);
+		ends[2 * d + 1] = (block[d] - (dim[1 + d] + ends[2 * d]) % block[d]) % block[d];
+		dim[1 + d] = (dim[1 + d] + ends[2 * d] + ends[2 * d + 1]) / block[d];
+	}
+	apart = add_same_quant(m, "apart", in, 4, dim);
+	lists[0] = add_list(m, block, 2);
+	lists[1] = add_ends(m, ends);
+	if (apart < 0 || lists[0] < 0 || lists[1] < 0)
+		return -1;
+	hide(m, apart);
+	/* Each block is a convolution. */
+	if (!may_compute(m, (u64)dim[0] * (u64)dim[1] * (u64)dim[2] * (u64)dim[3] * 9 * 16))
+		return -1;
+	op = add_op(m, OP_SPACE_TO_BATCH, in, apart);
+	add_input(m, op, lists[0]);
+	add_input(m, op, lists[1]);
+	conv = conv_to(m, apart, &w, pick(m, 1, 16), 0, pick_zero(m, m->tensor[in].type));
+	if (conv < 0) {
+		m->ops--;
+		m->consumers[in]--;
+		return -1;
+	}
+	hide(m, conv);
+	m->tensor[conv].dim[0] = dim[0];
+	shape_of(&m->tensor[conv], dim);
+	dim[0] = 1;
+	for (d = 0; d < 2; d++) {
+		dim[1 + d] *= block[d];
+		crops[2 * d + 1] = min((s32)pick(m, 0, 2), dim[1 + d] - 1);
+		dim[1 + d] -= crops[2 * d + 1];
+	}
+	out = add_same_quant(m, "together", conv, 4, dim);
+	lists[2] = add_ends(m, crops);
+	if (out < 0 || lists[2] < 0)
+		return -1;
+	op = add_op(m, OP_BATCH_TO_SPACE, conv, out);
+	add_input(m, op, lists[0]);
+	add_input(m, op, lists[2]);
+	say(m, " dilated(%dx%d)", block[0], block[1]);
+	return out;
+}
+
 /* Beside @in in a concatenation: an input, another convolution of what there is, or @in itself. */
 static s32 pick_neighbour(struct maker *m, s32 in, u32 axis)
 {
@@ -1278,7 +1348,7 @@ static const struct {
 	{ 4, make_quantize },  { 3, make_unary },	   { 2, make_slice },
 	{ 1, make_lrn },       { 1, make_mirror_pad },	   { 1, make_tile },
 	{ 1, make_blocks },    { 1, make_reduce },	   { 1, make_batch_matmul },
-	{ 1, make_transpose }, { 1, make_transpose_conv },
+	{ 1, make_transpose }, { 1, make_transpose_conv }, { 1, make_dilated },
 };
 
 /* An operator by its weight. */

@@ -125,9 +125,11 @@ static size_t write_quantization(struct writer *w, const struct tw_tensor *t)
 /* Buffer 0 is the empty one; a constant of tensor i is in buffer i + 1. */
 static void write_tensor(struct writer *w, size_t from, u32 i, const struct tw_tensor *t)
 {
-	size_t at = table(w, 5);
+	size_t at = table(w, t->variable ? 6 : 5);
 
 	refer(w, from, at);
+	if (t->variable)
+		set(w, at, 5, 1);
 	set(w, at, 1, (u8)t->type);
 	set(w, at, 2, t->data ? i + 1 : 0);
 	set_vector(w, at, 0, t->rank, 4, t->dim);
@@ -200,6 +202,8 @@ static void write_codes(struct writer *w, size_t model, const struct tw_model *m
 
 		refer(w, list + 4 + 4 * (size_t)i, at);
 		set(w, at, m->old_codes ? 0 : 3, m->op[i].code);
+		if (m->op[i].custom)
+			set_vector(w, at, 1, strlen(m->op[i].custom), 1, m->op[i].custom);
 	}
 }
 

@@ -31,6 +31,7 @@ struct tw_tensor {
 	u32 axis;
 	const void *data; /* of a constant */
 	u32 bytes;
+	bool variable;
 };
 
 /* A field of an operator's options: an integer, a bool or the bits of a float. */
@@ -41,8 +42,9 @@ struct tw_option {
 
 struct tw_op {
 	u8 code; /* enum BuiltinOperator */
+	const char *custom; /* the name of one with code 32 */
 	u32 inputs;
-	s32 input[18];
+	s32 input[24];
 	u32 outputs;
 	s32 output[8];
 	u8 options_type; /* enum BuiltinOptions */

@@ -156,11 +156,17 @@ static void test_functions_of_one(void **unused)
 		double (*exact)(double);
 		double units; /* scaling down rounds twice: by up to 0.75 */
 	} cases[] = {
-		{ "relu", relu, 0.501 },	  { "relu6", relu6, 0.501 },
-		{ "relu_n1_to_1", relu1, 0.501 }, { "leaky_relu", leaky, 0.76 },
-		{ "logistic", logistic, 0.501 },  { "tanh", tanh, 0.501 },
-		{ "hard_swish", hard_swish, 1 },  { "quantize", same, 0.501 },
-		{ "requantize", same, 0.76 },	  { "dequantize", same, 1 },
+		{ "relu", relu, 0.501 },
+		{ "relu6", relu6, 0.501 },
+		{ "relu_n1_to_1", relu1, 0.501 },
+		{ "leaky_relu", leaky, 0.76 },
+		{ "logistic", logistic, 0.501 },
+		{ "tanh", tanh, 0.501 },
+		{ "hard_swish", hard_swish, 1 },
+		{ "quantize", same, 0.501 },
+		{ "requantize", same, 0.76 },
+		{ "dequantize", same, 1 },
+		{ "cast", same, 0 },
 	};
 	struct run run;
 	u32 c, i;
@@ -267,6 +273,76 @@ static void test_softmax(void **unused)
 		start(&run, names[n]);
 		for (i = 0; i < 20; i++)
 			expect_near(&run, i, softmax_exact(&run, i, 10), 1);
+		stop(&run);
+	}
+}
+
+/* What is computed along the last dimension, of @depth, from its sum of squares or of exponentials. */
+static void test_last_dimension(void **unused)
+{
+	static const struct {
+		const char *sample;
+		u32 depth;
+		bool norm;
+	} cases[] = {
+		{ "l2_normalization", 16, true },
+		{ "l2_normalization_i8", 16, true },
+		{ "log_softmax", 10, false },
+		{ "log_softmax_u8", 10, false },
+	};
+	struct run run;
+	u32 n, i, c;
+
+	for (n = 0; n < ARRAY_SIZE(cases); n++) {
+		const u32 depth = cases[n].depth;
+
+		start(&run, cases[n].sample);
+		for (i = 0; i < 2 * depth; i++) {
+			double squares = 0;
+
+			for (c = 0; c < depth; c++)
+				squares += pow(real(&run, 0, i / depth * depth + c), 2);
+			expect_near(&run, i,
+				    cases[n].norm ? real(&run, 0, i) / sqrt(squares)
+						  : log(softmax_exact(&run, i, depth)),
+				    0.51);
+		}
+		stop(&run);
+	}
+}
+
+static void test_add_n(void **unused)
+{
+	struct run run;
+	u32 i;
+
+	start(&run, "add_n");
+	for (i = 0; i < 6; i++)
+		expect_near(&run, i, real(&run, 0, i) + real(&run, 1, i) + real(&run, 2, i), 1);
+	stop(&run);
+}
+
+static void test_constants(void **unused)
+{
+	static const struct {
+		const char *sample;
+		double value[2];
+	} cases[] = {
+		{ "cast_constant", { 7, -3 } },
+		{ "fill", { 0.01, 0.01 } },
+		{ "zeros_like", { 0, 0 } },
+	};
+	u32 c, i;
+
+	for (c = 0; c < ARRAY_SIZE(cases); c++) {
+		struct run run;
+		const float *data;
+
+		start(&run, cases[c].sample);
+		data = run.graph->tensor[run.graph->output[0]].data;
+		assert_non_null(data);
+		for (i = 0; i < 2; i++)
+			assert_true(fabs((double)data[i] - cases[c].value[i]) < 1e-6);
 		stop(&run);
 	}
 }
@@ -435,6 +511,8 @@ static void test_moves(void **unused)
 		  18 },
 		{ "slice", { 18, 19, 20, 21, 22, 23, 30, 31, 32 }, 9 },
 		{ "strided_slice", { 49, 52, 55, 58, 25, 28, 31, 34 }, 8 },
+		{ "strided_slice_ellipsis", { 1, 2, 5, 6, 9, 10, 13, 14 }, 8 },
+		{ "strided_slice_new_axis", { 4, 5, 6, 7 }, 4 },
 		{ "split", { 0, 1, 6, 7, 12, 13, 18, 19 }, 8 },
 		{ "split_v", { 0, 1 }, 2 },
 		{ "unpack", { 0, 1, 2 }, 3 },
@@ -747,6 +825,9 @@ int main(void)
 		cmocka_unit_test(test_functions_of_one),
 		cmocka_unit_test(test_functions_of_two),
 		cmocka_unit_test(test_softmax),
+		cmocka_unit_test(test_last_dimension),
+		cmocka_unit_test(test_add_n),
+		cmocka_unit_test(test_constants),
 		cmocka_unit_test(test_transpose_conv),
 		cmocka_unit_test(test_grouped_conv),
 		cmocka_unit_test(test_mean),

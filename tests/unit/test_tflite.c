@@ -346,6 +346,34 @@ static void test_dead_operator(void **state)
 	free(m);
 }
 
+/* The last operator decodes boxes: the outputs are what it reads, locations and scores. */
+static void test_detector(void **state)
+{
+	struct model *m = new_model();
+	struct npu_graph *graph;
+	struct npu_diag diag;
+	size_t bytes;
+	u8 *data;
+
+	m->op[2] = (struct tw_op){ .code = 32,
+				   .custom = "TFLite_Detection_PostProcess",
+				   .inputs = 3,
+				   .input = { DW, CONV, WEIGHTS },
+				   .outputs = 1,
+				   .output = { OUT } };
+	m->tensor[OUT].dim[1] = -1; /* as many as are found */
+	data = write_exact(m, &bytes);
+	assert_int_equal(import(data, bytes, &graph, &diag), 0);
+	assert_int_equal(graph->op_count, 2);
+	assert_int_equal(graph->output_count, 2);
+	assert_int_equal(graph->output[0], DW);
+	assert_int_equal(graph->output[1], CONV);
+	npu_graph_free(graph);
+	free(data);
+	m->op[2].custom = "Another";
+	expect_error(m, -ENOTSUP, "");
+}
+
 static void test_cycle(void **state)
 {
 	struct model *m = new_model();
@@ -590,6 +618,7 @@ int main(void)
 		cmocka_unit_test(test_version),
 		cmocka_unit_test(test_unsupported_operator),
 		cmocka_unit_test(test_dead_operator),
+		cmocka_unit_test(test_detector),
 		cmocka_unit_test(test_cycle),
 		cmocka_unit_test(test_computed_twice),
 		cmocka_unit_test(test_huge_shape),

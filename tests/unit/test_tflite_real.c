@@ -28,11 +28,27 @@
  * in [1, 6, 6, 2] -> CONV_2D 3 x 3, SAME -> [1, 6, 6, 3] -> DEPTHWISE_CONV_2D 1 x 1 -> same shape
  * Values of HALF are exact in float16, and as INT8 times their scales.
  */
-enum { IN, HALF, WEIGHTS, BIAS, CONV, DW_HALF, DW, OUT, TENSORS };
+enum {
+	IN,
+	HALF,
+	WEIGHTS,
+	BIAS,
+	CONV,
+	DW_HALF,
+	DW,
+	OUT,
+	BYTES,
+	REAL,
+	UNIT,
+	SCALED,
+	OFFSET,
+	TENSORS
+};
 
 static const float scales[KERNELS] = { 0.25f, 0.5f, 0.125f };
 static const float unit[] = { 0.0078125f };
 static const s64 none[] = { 0 };
+static const float offset[] = { -100.0f / 128 };
 static s8 stored[KERNELS * TAPS * CHANNELS];
 static u16 halves[KERNELS * TAPS * CHANNELS];
 static const float bias[KERNELS] = { 1.5f, -2.25f, 0 };
@@ -95,7 +111,7 @@ static double expected(u32 y, u32 x, u32 k)
 
 struct network {
 	struct tw_tensor tensor[TENSORS];
-	struct tw_op op[4];
+	struct tw_op op[5];
 	struct tw_model model;
 };
 
@@ -123,6 +139,14 @@ static const struct tw_tensor float_tensors[TENSORS] = {
 		      .bytes = sizeof(dw_halves) },
 	[DW] = { .name = "dw weights", .type = TW_F32, .rank = 4, .dim = { 1, 1, 1, KERNELS } },
 	[OUT] = { .name = "out", .type = TW_F32, .rank = 4, .dim = { 1, SIDE, SIDE, KERNELS } },
+	[BYTES] = { .name = "bytes", .type = TW_U8, .rank = 4, .dim = { 1, SIDE, SIDE, CHANNELS } },
+	[REAL] = { .name = "real", .type = TW_F32, .rank = 4, .dim = { 1, SIDE, SIDE, CHANNELS } },
+	[UNIT] = { .name = "unit", .type = TW_F32, .data = unit, .bytes = sizeof(unit) },
+	[SCALED] = { .name = "scaled",
+		     .type = TW_F32,
+		     .rank = 4,
+		     .dim = { 1, SIDE, SIDE, CHANNELS } },
+	[OFFSET] = { .name = "offset", .type = TW_F32, .data = offset, .bytes = sizeof(offset) },
 };
 
 /* float16 weights behind DEQUANTIZE, as converters write them. */
@@ -184,6 +208,32 @@ static struct network *new_hybrid(void)
 	return n;
 }
 
+/* The same on an image of bytes, made real numbers by CAST. */
+static struct network *new_cast(void)
+{
+	static const struct tw_op ops[] = {
+		{ .code = 53, .inputs = 1, .input = { BYTES }, .outputs = 1, .output = { REAL } },
+		{ .code = 18,
+		  .inputs = 2,
+		  .input = { REAL, UNIT },
+		  .outputs = 1,
+		  .output = { SCALED } },
+		{ .code = 0,
+		  .inputs = 2,
+		  .input = { SCALED, OFFSET },
+		  .outputs = 1,
+		  .output = { IN } },
+	};
+	struct network *n = new_hybrid();
+
+	memmove(n->op + 3, n->op + 2, 2 * sizeof(*n->op));
+	memcpy(n->op, ops, sizeof(ops));
+	n->model.op = n->op;
+	n->model.ops = 5;
+	n->model.input[0] = BYTES;
+	return n;
+}
+
 /* The same with INT16 activations, in units of 2^-7, and 64-bit biases. */
 static struct network *new_int16(void)
 {
@@ -224,6 +274,8 @@ static void set_input(const struct npu_tensor *t, void *data)
 	for (i = 0; i < PIXELS * CHANNELS; i++)
 		if (t->dtype == NPU_I16)
 			((s16 *)data)[i] = (s16)roundf(input_value(i) * 128);
+		else if (t->dtype == NPU_U8)
+			((u8 *)data)[i] = (u8)roundf(input_value(i) * 128 + 100);
 		else
 			((float *)data)[i] = input_value(i);
 }
@@ -288,7 +340,8 @@ static void check_quantised(struct npu_graph *graph)
 	npu_graph_free(prepared);
 }
 
-static void check_network(struct network *n, enum npu_dtype ends, double tolerance)
+static void check_network(struct network *n, enum npu_dtype in, enum npu_dtype result,
+			  double tolerance)
 {
 	struct npu_reference *reference;
 	struct npu_graph *graph;
@@ -297,8 +350,8 @@ static void check_network(struct network *n, enum npu_dtype ends, double toleran
 
 	if (import(n, &data, &graph, &diag))
 		fail_msg("%s", diag.text);
-	assert_int_equal(graph->tensor[graph->input[0]].dtype, ends);
-	assert_int_equal(graph->tensor[graph->output[0]].dtype, ends);
+	assert_int_equal(graph->tensor[graph->input[0]].dtype, in);
+	assert_int_equal(graph->tensor[graph->output[0]].dtype, result);
 	assert_int_equal(npu_reference_new(graph, &reference, &diag), 0);
 	set_input(&graph->tensor[graph->input[0]],
 		  npu_reference_tensor(reference, graph->input[0]));
@@ -313,7 +366,7 @@ static void check_network(struct network *n, enum npu_dtype ends, double toleran
 
 static void test_float16(void **state)
 {
-	check_network(new_network(), NPU_F32, 1e-4);
+	check_network(new_network(), NPU_F32, NPU_F32, 1e-4);
 }
 
 static void test_float16_operand(void **state)
@@ -321,12 +374,17 @@ static void test_float16_operand(void **state)
 	struct network *n = new_network();
 
 	n->op[2].input[1] = HALF;
-	check_network(n, NPU_F32, 1e-4);
+	check_network(n, NPU_F32, NPU_F32, 1e-4);
+}
+
+static void test_cast(void **state)
+{
+	check_network(new_cast(), NPU_U8, NPU_F32, 1e-4);
 }
 
 static void test_hybrid(void **state)
 {
-	check_network(new_hybrid(), NPU_F32, 1e-4);
+	check_network(new_hybrid(), NPU_F32, NPU_F32, 1e-4);
 }
 
 static void test_integer_constant(void **state)
@@ -338,12 +396,12 @@ static void test_integer_constant(void **state)
 	n->tensor[HALF].bytes = sizeof(stored);
 	n->tensor[HALF].scales = KERNELS;
 	n->tensor[HALF].scale = scales;
-	check_network(n, NPU_F32, 1e-4);
+	check_network(n, NPU_F32, NPU_F32, 1e-4);
 }
 
 static void test_int16(void **state)
 {
-	check_network(new_int16(), NPU_I16, 0.5 / 128 + 1e-4);
+	check_network(new_int16(), NPU_I16, NPU_I16, 0.5 / 128 + 1e-4);
 }
 
 static void expect_error(struct network *n, int error, const char *words)
@@ -416,6 +474,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_float16),
 		cmocka_unit_test(test_float16_operand),
+		cmocka_unit_test(test_cast),
 		cmocka_unit_test(test_hybrid),
 		cmocka_unit_test(test_integer_constant),
 		cmocka_unit_test(test_int16),
