@@ -4,6 +4,7 @@
  * ONNX model, the model into the graph.
  */
 #include "caffe.h"
+#include "decode.h"
 #include "prototxt.h"
 #include "../text.h"
 
@@ -253,15 +254,6 @@ static int read_net(struct caffe *c, const Caffe__Net *net)
 
 /* ---- files ---- */
 
-static void *decoder_alloc(void *arena, size_t bytes)
-{
-	return npu_arena_alloc(arena, bytes);
-}
-
-static void decoder_free(void *arena, void *memory)
-{
-}
-
 /* Forks add parameters to layers; where a layer of theirs is meant its type tells. */
 static bool may_have_others(const ProtobufCMessageDescriptor *message)
 {
@@ -272,16 +264,11 @@ static bool may_have_others(const ProtobufCMessageDescriptor *message)
 static int decode(struct caffe *c, const ProtobufCMessageDescriptor *descriptor, const void *data,
 		  size_t bytes, const char *file, void *message)
 {
-	ProtobufCAllocator allocator = { decoder_alloc, decoder_free, &c->graph->arena };
-	size_t limit = c->graph->arena.limit;
+	int error = npu_decode(descriptor, data, bytes, &c->graph->arena, message);
 
-	*(ProtobufCMessage **)message =
-		protobuf_c_message_unpack(descriptor, &allocator, bytes, data);
-	if (*(ProtobufCMessage **)message)
-		return 0;
-	if (limit - c->graph->arena.bytes < limit / 4)
-		return -ENOMEM;
-	return npu_diag_set(c->diag, -EINVAL, "%s: damaged file: no weights of Caffe", file);
+	if (error != -EINVAL)
+		return error;
+	return npu_diag_set(c->diag, error, "%s: damaged file: no weights of Caffe", file);
 }
 
 static int decode_net(struct caffe *c, const void *text, size_t bytes, const Caffe__Net **net)

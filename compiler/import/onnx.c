@@ -3,6 +3,7 @@
  * Reads an ONNX model: constants, inputs, then the nodes in the file's order, which the
  * format promises to be an execution order.
  */
+#include "decode.h"
 #include "onnx.h"
 #include "shapes.h"
 #include "../text.h"
@@ -53,16 +54,6 @@ int onnx_fail(struct onnx *o, int error, const char *format, ...)
 			    o->index, clean(o, o->node->op_type),
 			    clean(o, o->node->name && *o->node->name ? o->node->name : output),
 			    clean(o, what));
-}
-
-/* The decoder's structures live as long as the graph, which points into them. */
-static void *decoder_alloc(void *arena, size_t bytes)
-{
-	return npu_arena_alloc(arena, bytes);
-}
-
-static void decoder_free(void *arena, void *memory)
-{
 }
 
 static int check_opsets(struct onnx *o)
@@ -398,20 +389,18 @@ static int read_graph(struct onnx *o)
 
 static int read_model(struct onnx *o, const void *data, size_t bytes)
 {
-	ProtobufCAllocator allocator = { decoder_alloc, decoder_free, &o->graph->arena };
-	size_t limit = o->graph->arena.limit;
 	int error;
 
 	if (bytes > INT32_MAX)
 		return model_fail(o, -ENOTSUP, "files of 2 GiB and more are not supported");
 	if (!onnx_nesting_is_sane(&onnx__model_proto__descriptor, data, bytes))
 		return model_fail(o, -EINVAL, "messages are nested too deeply");
-	o->model = onnx__model_proto__unpack(&allocator, bytes, data);
-	if (!o->model) {
-		if (limit - o->graph->arena.bytes < limit / 4)
-			return -ENOMEM;
-		return model_fail(o, -EINVAL, "damaged file: not an ONNX model");
-	}
+	error = npu_decode(&onnx__model_proto__descriptor, data, bytes, &o->graph->arena,
+			   &o->model);
+	if (error == -EINVAL)
+		return model_fail(o, error, "damaged file: not an ONNX model");
+	if (error)
+		return error;
 	o->source = o->model->graph;
 	if (!o->source)
 		return model_fail(o, -EINVAL, "not an ONNX model (it has no graph)");

@@ -492,20 +492,45 @@ static void test_damaged_weights(void **state)
 	free(data);
 }
 
-/* Two bytes in the file are a structure of a hundred in memory: what that may take has a limit. */
-static void test_memory_limit(void **state)
+/* A varint of protobuf's, always of four bytes. */
+static void put_length(u8 *to, size_t value)
 {
-	size_t bytes = 4 << 20, i;
-	u8 *data = malloc(bytes);
+	u32 i;
+
+	for (i = 0; i < 4; i++)
+		to[i] = (u8)(value >> 7 * i) | (i < 3 ? 0x80 : 0);
+}
+
+/* One layer with @count blobs without contents: two bytes each, in memory a structure of a hundred. */
+static u8 *write_empty_blobs(size_t count, size_t *bytes)
+{
+	u8 *data = malloc(6 + 2 * count);
+	size_t i;
 
 	assert_non_null(data);
-	for (i = 0; i + 2 < bytes; i += 3) {
-		data[i] = 0xa2; /* layer: of no bytes */
-		data[i + 1] = 0x06;
-		data[i + 2] = 0;
+	data[0] = 0xa2; /* layer */
+	data[1] = 0x06;
+	put_length(data + 2, 2 * count);
+	for (i = 0; i < count; i++) {
+		data[6 + 2 * i] = 0x3a; /* blobs */
+		data[7 + 2 * i] = 0;
 	}
-	import_with(CONV, data, i, false, NULL);
-	says("net.");
+	*bytes = 6 + 2 * count;
+	return data;
+}
+
+/* What a file of weights may take in memory is a multiple of its size: beyond, it is not damaged. */
+static void test_memory_limit(void **state)
+{
+	size_t bytes;
+	u8 *data = write_empty_blobs(100, &bytes);
+
+	assert_int_equal(import_with(CONV, data, bytes, false, NULL), -EINVAL);
+	says("0 weight blobs of that name");
+	free(data);
+	data = write_empty_blobs(1 << 20, &bytes);
+	assert_int_equal(import_with(CONV, data, bytes, false, NULL), -ENOMEM);
+	says("needs more memory than files of their size may take");
 	free(data);
 	refused(X "layer { name: \"i\" type: \"InnerProduct\" bottom: \"x\" top: \"y\" "
 		  "inner_product_param { num_output: 2000000000 } }",
