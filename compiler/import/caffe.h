@@ -77,12 +77,21 @@ struct caffe_row {
 	int (*read)(struct caffe *c);
 };
 
+/* Padding that is a layer of its own, in files of 2013. */
+struct caffe_padding {
+	const struct caffe_padding *next;
+	const char *top;
+	char *bottom;
+	u32 pad;
+};
+
 /**
  * struct caffe - the state of one import
  * @weights: the trained weights; NULL: there are none
  * @random: layers without weights get random ones
  * @shapes: what was given for inputs, or NULL
  * @model, @source: what is made
+ * @paddings: found so far, newest first
  * @batch: images at once, as the file has it
  * @out_of_memory: some allocation failed; whoever allocates goes on and a layer's end finds it
  * @index, @layer, @row: the layer at work
@@ -105,6 +114,7 @@ struct caffe {
 	u32 layer_count;
 	struct caffe_blob *table;
 	u32 table_count, table_capacity;
+	const struct caffe_padding *paddings;
 	s64 batch;
 	u32 temporaries;
 	u64 random_state;
@@ -211,6 +221,11 @@ int caffe_convolution_window(struct caffe *c, const Caffe__Convolution *p,
 			     struct caffe_window *window);
 int caffe_read_pooling(struct caffe *c);
 int caffe_read_lrn(struct caffe *c);
+
+/* ---- caffe_v0.c ---- */
+
+/* A layer in the form of 2013 in today's; it stays without a type where nothing is left of it. */
+int caffe_upgrade_v0(struct caffe *c, Caffe__V1Layer *old, Caffe__Layer *now);
 
 /* ---- caffe_detect.c ---- */
 

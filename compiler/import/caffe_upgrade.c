@@ -60,19 +60,21 @@ static void move_fields(const Caffe__V1Layer *from, Caffe__Layer *to)
 	}
 }
 
-static int upgrade(struct caffe *c, const Caffe__V1Layer *old, Caffe__Layer **layer)
+/* NULL for what is no layer any more. */
+static int upgrade(struct caffe *c, Caffe__V1Layer *old, Caffe__Layer **layer)
 {
 	const char *type = caffe_v1_type(old->type);
 	Caffe__Layer *now = caffe_alloc(c, 1, sizeof(*now));
 
-	if (old->layer)
-		return npu_diag_set(c->diag, -ENOTSUP,
-				    "%s: layers in the form of 2013 (\"layers { layer {\") are not "
-				    "supported; Caffe's upgrade_net_proto_text rewrites them",
-				    c->graph->file);
 	if (!now)
 		return -ENOMEM;
 	caffe__layer__init(now);
+	if (old->layer) {
+		int error = caffe_upgrade_v0(c, old, now);
+
+		*layer = now->type ? now : NULL;
+		return error;
+	}
 	move_fields(old, now);
 	if (!type) {
 		const ProtobufCEnumValue *value = protobuf_c_enum_descriptor_get_value(
@@ -120,9 +122,9 @@ int caffe_list_layers(struct caffe *c, const Caffe__Net *net)
 
 		if (!layer)
 			error = upgrade(c, net->layers[i], &layer);
-		if (!error)
+		if (!error && layer)
 			error = complete(c, layer);
-		if (!error && is_there(layer))
+		if (!error && layer && is_there(layer))
 			c->layers[c->layer_count++] = layer;
 	}
 	return error;

@@ -4,30 +4,33 @@
 
 #include <math.h>
 
+/* Whether these weights are those of the layer at work. */
+static bool take(struct caffe *c, const char *name, Caffe__Blob **blobs, size_t count)
+{
+	if (!name || !count || strcmp(name, c->layer->name))
+		return false;
+	c->blob = blobs;
+	c->blob_count = count;
+	return true;
+}
+
 int caffe_find_weights(struct caffe *c)
 {
 	const Caffe__WeightFile *file = c->weights;
+	bool found = false;
 	size_t i;
 
 	c->blob = NULL;
 	c->blob_count = 0;
-	for (i = 0; file && i < file->n_layer; i++) {
-		const Caffe__WeightLayer *layer = file->layer[i];
-
-		if (!layer->name || strcmp(layer->name, c->layer->name) || !layer->n_blobs)
-			continue;
-		c->blob = layer->blobs;
-		c->blob_count = layer->n_blobs;
-		return 0;
-	}
-	for (i = 0; file && i < file->n_layers; i++) {
+	for (i = 0; file && !found && i < file->n_layer; i++)
+		found = take(c, file->layer[i]->name, file->layer[i]->blobs,
+			     file->layer[i]->n_blobs);
+	for (i = 0; file && !found && i < file->n_layers; i++) {
 		const Caffe__V1WeightLayer *layer = file->layers[i];
 
-		if (!layer->name || strcmp(layer->name, c->layer->name) || !layer->n_blobs)
-			continue;
-		c->blob = layer->blobs;
-		c->blob_count = layer->n_blobs;
-		return 0;
+		found = take(c, layer->name, layer->blobs, layer->n_blobs) ||
+			(layer->layer &&
+			 take(c, layer->layer->name, layer->layer->blobs, layer->layer->n_blobs));
 	}
 	return 0;
 }

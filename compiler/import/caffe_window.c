@@ -2,6 +2,8 @@
 /* Windows that move over images: where they end is Caffe's own. */
 #include "caffe.h"
 
+#include <float.h>
+
 /* Larger ones are no network's; products of two stay in 32 bits. */
 #define MAX_WINDOW 65535u
 
@@ -41,6 +43,17 @@ static int read_pair(struct caffe *c, const char *what, size_t count, const u32 
 	return 0;
 }
 
+/* "hole" is what a fork called it. */
+static int read_dilation(struct caffe *c, const Caffe__Convolution *p, u32 dilation[2])
+{
+	if (p->n_dilation)
+		return read_pair(c, "dilation", p->n_dilation, p->dilation, NULL, NULL, 1,
+				 dilation);
+	return read_pair(c, "hole", p->has_hole, &p->hole,
+			 (const protobuf_c_boolean[]){ p->has_hole_h, p->has_hole_w },
+			 (const u32[]){ p->hole_h, p->hole_w }, 1, dilation);
+}
+
 int caffe_convolution_window(struct caffe *c, const Caffe__Convolution *p, struct caffe_window *w)
 {
 	int error = read_pair(c, "kernel_size", p->n_kernel_size, p->kernel_size,
@@ -56,8 +69,7 @@ int caffe_convolution_window(struct caffe *c, const Caffe__Convolution *p, struc
 				  (const protobuf_c_boolean[]){ p->has_pad_h, p->has_pad_w },
 				  (const u32[]){ p->pad_h, p->pad_w }, 0, w->pad);
 	if (!error)
-		error = read_pair(c, "dilation", p->n_dilation, p->dilation, NULL, NULL, 1,
-				  w->dilation);
+		error = read_dilation(c, p, w->dilation);
 	return error ? error : check_window(c, w);
 }
 
@@ -134,44 +146,100 @@ static int global_pooling(struct caffe *c, const Caffe__Pooling *p, const char *
 	return caffe_define(c, 0, &out);
 }
 
+/* One node that moves a window over @in, with @pads as ONNX has them. */
+static void add_pool(struct caffe *c, const char *op, const struct caffe_value *in,
+		     const struct caffe_window *w, const s64 pads[4], const struct caffe_value *out)
+{
+	Onnx__NodeProto *node = caffe_apply(c, op, in, 1, out);
+
+	caffe_node_ints(c, node, "kernel_shape", (const s64[]){ w->kernel[0], w->kernel[1] }, 2);
+	caffe_node_ints(c, node, "strides", (const s64[]){ w->stride[0], w->stride[1] }, 2);
+	caffe_node_ints(c, node, "pads", pads, 4);
+}
+
+/*
+ * In a test each element of a window counts with its own share of the window's sum: the sum of squares
+ * by the sum, and nothing where that is not positive.
+ */
+static void add_stochastic(struct caffe *c, const struct caffe_window *w, const s64 pads[4],
+			   const struct caffe_value *out)
+{
+	struct caffe_value square = caffe_combine(c, "Mul", &c->in[0], &c->in[0]);
+	struct caffe_value mean = caffe_between(c, 4, out->dim);
+	struct caffe_value mean_square = caffe_between(c, 4, out->dim);
+	struct caffe_value positive = caffe_between(c, 4, out->dim);
+	struct caffe_value is_positive = caffe_between(c, 4, out->dim);
+	struct caffe_value quotient[2];
+
+	add_pool(c, "AveragePool", &c->in[0], w, pads, &mean);
+	add_pool(c, "AveragePool", &square, w, pads, &mean_square);
+	caffe_apply(c, "Relu", &mean, 1, &positive);
+	caffe_apply(c, "Sign", &positive, 1, &is_positive);
+	quotient[0] = caffe_combine(c, "Mul", &mean_square, &is_positive);
+	quotient[1] = caffe_by_number(c, "Max", &positive, FLT_MIN);
+	caffe_apply(c, "Div", quotient, 2, out);
+}
+
+static const struct {
+	const char *window, *global;
+} pool_nodes[] = {
+	[CAFFE__POOLING__POOL_METHOD__MAX] = { "MaxPool", "GlobalMaxPool" },
+	[CAFFE__POOLING__POOL_METHOD__AVE] = { "AveragePool", "GlobalAveragePool" },
+	[CAFFE__POOLING__POOL_METHOD__STOCHASTIC] = { NULL, NULL },
+};
+
+/* Windows as Caffe counts them and the padding that ONNX needs for them. */
+static int place_windows(struct caffe *c, const Caffe__Pooling *p, struct caffe_value *in,
+			 struct caffe_window *w, s64 pads[4], u32 dim[4])
+{
+	bool round_up = p->round_mode == CAFFE__POOLING__ROUND_MODE__CEIL && p->ceil_mode;
+	int error = pooling_window(c, p, w);
+	u32 i;
+
+	memcpy(dim, in->dim, 4 * sizeof(*dim));
+	for (i = 0; !error && i < 2; i++)
+		error = count_windows(c, w, i, in->dim[2 + i], round_up, &dim[2 + i]);
+	if (error)
+		return error;
+	if (p->pool == CAFFE__POOLING__POOL_METHOD__STOCHASTIC && (w->pad[0] || w->pad[1]))
+		return caffe_fail(c, -EINVAL, "stochastic pooling with padding");
+	if (p->pool == CAFFE__POOLING__POOL_METHOD__AVE && (w->pad[0] || w->pad[1])) {
+		*in = padded(c, w);
+		w->pad[0] = w->pad[1] = 0;
+	}
+	for (i = 0; i < 2; i++) {
+		pads[i] = w->pad[i];
+		pads[i + 2] = room_behind(w, i, dim[2 + i], in->dim[2 + i], w->pad[i]);
+	}
+	return 0;
+}
+
 int caffe_read_pooling(struct caffe *c)
 {
 	static const Caffe__Pooling none = CAFFE__POOLING__INIT;
 	const Caffe__Pooling *p = c->layer->pooling_param ? c->layer->pooling_param : &none;
-	bool max_pool = p->pool == CAFFE__POOLING__POOL_METHOD__MAX;
-	bool round_up = p->round_mode == CAFFE__POOLING__ROUND_MODE__CEIL && p->ceil_mode;
 	struct caffe_value in = c->in[0], out;
 	struct caffe_window w;
-	Onnx__NodeProto *node;
-	u32 dim[4], i;
 	s64 pads[4];
+	u32 dim[4];
 	int error;
 
-	if (p->pool == CAFFE__POOLING__POOL_METHOD__STOCHASTIC)
-		return caffe_fail(c, -ENOTSUP, "stochastic pooling");
 	if (in.rank != 4)
 		return caffe_fail(c, -ENOTSUP, "an input of %u dimensions, not 4", in.rank);
+	if ((u32)p->pool >= ARRAY_SIZE(pool_nodes))
+		return caffe_fail(c, -EINVAL, "pooling of kind %d", p->pool);
+	if (p->global_pooling && pool_nodes[p->pool].global)
+		return global_pooling(c, p, pool_nodes[p->pool].global);
 	if (p->global_pooling)
-		return global_pooling(c, p, max_pool ? "GlobalMaxPool" : "GlobalAveragePool");
-	error = pooling_window(c, p, &w);
-	memcpy(dim, in.dim, sizeof(dim));
-	for (i = 0; !error && i < 2; i++)
-		error = count_windows(c, &w, i, in.dim[2 + i], round_up, &dim[2 + i]);
+		return caffe_fail(c, -ENOTSUP, "stochastic pooling of the whole image");
+	error = place_windows(c, p, &in, &w, pads, dim);
 	if (error)
 		return error;
-	if (!max_pool && (w.pad[0] || w.pad[1])) {
-		in = padded(c, &w);
-		w.pad[0] = w.pad[1] = 0;
-	}
-	for (i = 0; i < 2; i++) {
-		pads[i] = w.pad[i];
-		pads[i + 2] = room_behind(&w, i, dim[2 + i], in.dim[2 + i], w.pad[i]);
-	}
 	out = caffe_top(c, 0, 4, dim);
-	node = caffe_apply(c, max_pool ? "MaxPool" : "AveragePool", &in, 1, &out);
-	caffe_node_ints(c, node, "kernel_shape", (const s64[]){ w.kernel[0], w.kernel[1] }, 2);
-	caffe_node_ints(c, node, "strides", (const s64[]){ w.stride[0], w.stride[1] }, 2);
-	caffe_node_ints(c, node, "pads", pads, 4);
+	if (pool_nodes[p->pool].window)
+		add_pool(c, pool_nodes[p->pool].window, &in, &w, pads, &out);
+	else
+		add_stochastic(c, &w, pads, &out);
 	return caffe_define(c, 0, &out);
 }
 

@@ -237,6 +237,26 @@ static u32 y_average_padded(float *y)
 	return pool(&(struct pooling){ false, 3, 2, 1, 4, 4 }, y);
 }
 
+/* Each element by its share of the window's sum, where that is positive. */
+static u32 y_stochastic(float *y)
+{
+	u32 c, h, w, r, s, i = 0;
+
+	for (c = 0; c < C; c++)
+		for (h = 0; h < 3; h++)
+			for (w = 0; w < 3; w++) {
+				double sum = 0, squares = 0;
+
+				for (r = 2 * h; r < 2 * h + 3 && r < H; r++)
+					for (s = 2 * w; s < 2 * w + 3 && s < W; s++) {
+						sum += (double)x_at(c, r, s);
+						squares += pow((double)x_at(c, r, s), 2);
+					}
+				y[i++] = sum > 0 ? (float)(squares / sum) : 0;
+			}
+	return i;
+}
+
 /* The window that would begin in the padding behind the image is left out. */
 static u32 y_clipped(float *y)
 {
@@ -551,16 +571,19 @@ static u32 y_folded(float *y)
 
 /* ---- networks ---- */
 
+/* Which of Caffe's formats weights have. */
+enum age { TODAY, OF_2014, OF_2013 };
+
 /**
  * struct sample - a network and what it computes
  * @weights: "layer:6,4,3,3:6" for each layer with weights, dimensions of each blob; a blob in
  *	parentheses is positive; values say "=2"
- * @old: weights in the form of before 2014
+ * @age: of the weights' form
  */
 struct sample {
 	const char *name, *text, *weights;
 	u32 (*expected)(float *y);
-	bool old;
+	enum age age;
 };
 
 #define X2 X "input: \"x2\" input_shape { dim: 1 dim: 4 dim: 6 dim: 7 } "
@@ -762,7 +785,34 @@ static const struct sample samples[] = {
 	  "name: 'Old' input: 'x' input_dim: 64 input_dim: 4 input_dim: 6 input_dim: 7 # of 2014\n"
 	  "layers { name: 'l' type: CONVOLUTION bottom: 'x' top: 'y' blobs_lr: 1 blobs_lr: 2 "
 	  "convolution_param { num_output: 6 kernel_size: 3 pad: 1 group: 2 bias_term: false } }",
-	  "l:6,2,3,3", y_conv_grouped, true },
+	  "l:6,2,3,3", y_conv_grouped, OF_2014 },
+	{ "oldest",
+	  "input: 'x' input_dim: 1 input_dim: 4 input_dim: 6 input_dim: 7 # of 2013\n"
+	  "layers { layer { name: 'p' type: 'padding' pad: 1 } bottom: 'x' top: 'padded' } "
+	  "layers { layer { name: 'l' type: 'conv' num_output: 6 kernelsize: 3 group: 2 "
+	  "biasterm: false blobs_lr: 1. weight_decay: 1. weight_filler { type: 'gaussian' std: "
+	  "0.01 } } bottom: 'padded' top: 'y' }",
+	  "l:6,2,3,3", y_conv_grouped, OF_2013 },
+	{ "oldest_pool",
+	  X
+	  "layers { layer { name: 'd' type: 'dropout' dropout_ratio: 0.3 } bottom: 'x' top: 'x2' } "
+	  "layers { layer { name: 'l' type: 'pool' pool: AVE kernelsize: 3 stride: 2 } bottom: "
+	  "'x2' top: 'y' }",
+	  "", y_average },
+	{ "oldest_pool_padded",
+	  X "layers { layer { name: 'p' type: 'padding' pad: 1 } bottom: 'x' top: 'x2' } layers { "
+	    "layer { name: 'l' type: 'pool' kernelsize: 3 stride: 2 } bottom: 'x2' top: 'y' }",
+	  "", y_max_padded },
+	{ "holes",
+	  X LAYER("Convolution",
+		  "convolution_param { num_output: 6 kernel_h: 3 kernel_w: 2 stride_h: 2 stride_w: "
+		  "1 "
+		  "pad_h: 1 pad_w: 2 hole_h: 1 hole_w: 2 engine: MKL2017 conv_algos_override: "
+		  "\"-1,-1,-1\" }"),
+	  "l:6,4,3,2:6", y_conv },
+	{ "stochastic",
+	  X LAYER("Pooling", "pooling_param { pool: STOCHASTIC kernel_size: 3 stride: 2 }"), "",
+	  y_stochastic },
 	{ "rules",
 	  "layer { name: \"data\" type: \"Data\" top: \"x\" include { phase: TRAIN } "
 	  "data_param { source: \"db\" batch_size: 64 backend: LMDB } } "
@@ -795,7 +845,7 @@ struct blobs {
 };
 
 /* Rank 1 is written as old files do: 1 x 1 x 1 x n in fields of their own. */
-static void make_blob(struct blobs *b, const char *dims, bool old)
+static void make_blob(struct blobs *b, const char *dims, enum age age)
 {
 	u32 i = b->count++;
 	Caffe__Blob *blob = &b->blob[i];
@@ -811,9 +861,9 @@ static void make_blob(struct blobs *b, const char *dims, bool old)
 		elements *= (u64)b->dim[i][b->shape[i].n_dim++];
 	}
 	b->shape[i].dim = b->dim[i];
-	if (!old)
+	if (age == TODAY)
 		blob->shape = &b->shape[i];
-	if (old) {
+	if (age != TODAY) {
 		blob->has_num = blob->has_channels = true;
 		blob->has_height = blob->has_width = true;
 		blob->num = b->dim[i][0];
@@ -842,6 +892,7 @@ static u8 *write_weights(const struct sample *sample, size_t *bytes)
 	Caffe__WeightFile file = CAFFE__WEIGHT_FILE__INIT;
 	Caffe__WeightLayer layer[MAX_LAYERS], *layers[MAX_LAYERS];
 	Caffe__V1WeightLayer old[MAX_LAYERS], *olds[MAX_LAYERS];
+	Caffe__V0WeightLayer oldest[MAX_LAYERS];
 	struct blobs blobs[MAX_LAYERS];
 	char *all = strdup(sample->weights), *rest = all, *one, *dims;
 	u32 count = 0, i;
@@ -855,18 +906,24 @@ static u8 *write_weights(const struct sample *sample, size_t *bytes)
 		memset(b, 0, sizeof(*b));
 		caffe__weight_layer__init(&layer[count]);
 		caffe__v1_weight_layer__init(&old[count]);
-		layer[count].name = old[count].name = strsep(&one, ":");
+		caffe__v0_weight_layer__init(&oldest[count]);
+		layer[count].name = old[count].name = oldest[count].name = strsep(&one, ":");
 		while ((dims = strsep(&one, ":")))
-			make_blob(b, dims, sample->old);
-		layer[count].n_blobs = old[count].n_blobs = b->count;
-		layer[count].blobs = old[count].blobs = b->list;
+			make_blob(b, dims, sample->age);
+		layer[count].n_blobs = old[count].n_blobs = oldest[count].n_blobs = b->count;
+		layer[count].blobs = old[count].blobs = oldest[count].blobs = b->list;
+		if (sample->age == OF_2013) {
+			old[count].name = NULL;
+			old[count].n_blobs = 0;
+			old[count].layer = &oldest[count];
+		}
 		layers[count] = &layer[count];
 		olds[count] = &old[count];
 		count++;
 	}
-	file.n_layer = sample->old ? 0 : count;
+	file.n_layer = sample->age == TODAY ? count : 0;
 	file.layer = layers;
-	file.n_layers = sample->old ? count : 0;
+	file.n_layers = sample->age == TODAY ? 0 : count;
 	file.layers = olds;
 	data = pack(&file.base, bytes);
 	while (count--)

@@ -343,8 +343,8 @@ static void test_refusals(void **state)
 		  -EINVAL, "kernel_size by one number and by height and width" },
 		{ X
 		  "layer { name: \"l\" type: \"Pooling\" bottom: \"x\" top: \"y\" pooling_param { "
-		  "pool: STOCHASTIC kernel_size: 2 } }",
-		  -ENOTSUP, "stochastic pooling" },
+		  "pool: STOCHASTIC kernel_size: 2 pad: 1 } }",
+		  -EINVAL, "stochastic pooling with padding" },
 		{ X
 		  "layer { name: \"l\" type: \"Pooling\" bottom: \"x\" top: \"y\" pooling_param { "
 		  "kernel_size: 1 stride: 9 } }",
@@ -373,8 +373,12 @@ static void test_refusals(void **state)
 		  "layer { name: \"l\" type: \"Permute\" bottom: \"x\" top: \"y\" permute_param { "
 		  "order: 1 order: 1 } }",
 		  -EINVAL, "order 1" },
-		{ X "layers { layer { name: \"old\" type: \"conv\" } bottom: \"x\" top: \"y\" }",
-		  -ENOTSUP, "upgrade_net_proto_text" },
+		{ X "layers { layer { name: \"old\" type: \"im2col\" } bottom: \"x\" top: \"y\" }",
+		  -ENOTSUP, "layer 0 (im2col, old): layers of this type are not supported" },
+		{ X
+		  "layers { layer { type: \"padding\" pad: 1 } bottom: \"x\" top: \"p\" } layers { "
+		  "layer { type: \"relu\" } bottom: \"p\" top: \"y\" }",
+		  -ENOTSUP, "p is padded; only convolutions and pooling" },
 		{ X "layers { type: RELU bottom: \"x\" top: \"y\" }" RELU, -EINVAL,
 		  "both \"layer\" and \"layers\"" },
 		{ X "layers { name: \"i\" type: IM2COL bottom: \"x\" top: \"y\" }", -ENOTSUP,
