@@ -208,6 +208,15 @@ int npu_plan_net(const struct npu_net *net, const struct npu_budget *budget, str
 int npu_plan_again(const struct npu_net *net, const struct npu_plan *previous,
 		   const struct npu_budget *budget, struct npu_plan **plan, struct npu_diag *diag);
 
+/**
+ * npu_plan_layers() - how npu_plan_net() would run each layer, without a place for its values
+ * @layer: [layers of the net]; receives it.  There are no tasks to go with @first_task
+ *
+ * Return: as npu_plan_net().
+ */
+int npu_plan_layers(const struct npu_net *net, const struct npu_budget *budget,
+		    struct npu_layer_plan *layer, struct npu_diag *diag);
+
 int npu_plan_verify(const struct npu_net *net, const struct npu_plan *plan, struct npu_diag *diag);
 
 #define NPU_WHY_BYTES 1024u /* enough for npu_plan_why() */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* The passes in order, and what they share. */
-#include "optimise.h"
+#include "choose.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -215,27 +215,58 @@ int npu_opt_clamp_after(struct npu_opt *opt, u32 layer, s32 low, s32 high)
 	return 0;
 }
 
-int npu_optimise(struct npu_graph *graph, const struct nvdla_config *config, struct npu_net **net,
-		 struct npu_diag *diag)
+/* What was made of a graph goes; the graph stays. */
+static void drop_net(struct npu_opt *opt)
 {
-	struct npu_opt opt = { .graph = graph, .config = config, .diag = diag };
+	if (!opt->net)
+		return;
+	/* Weights become the net's with the last pass. */
+	opt->net->weights_memory = NULL;
+	free(opt->weights);
+	opt->weights = NULL;
+	opt->net->graph = NULL;
+	npu_net_free(opt->net);
+	opt->net = NULL;
+}
+
+static int run_passes(struct npu_opt *opt)
+{
 	int error = 0;
 	u32 i;
 
-	opt.net = calloc(1, sizeof(*opt.net));
-	if (!opt.net)
-		return npu_opt_nomem(&opt);
-	opt.net->config = config;
-	opt.net->graph = graph;
+	opt->net = calloc(1, sizeof(*opt->net));
+	if (!opt->net)
+		return npu_opt_nomem(opt);
+	opt->net->config = opt->config;
+	opt->net->graph = opt->graph;
 	for (i = 0; i < ARRAY_SIZE(passes) && !error; i++)
-		error = passes[i](&opt);
+		error = passes[i](opt);
 	if (!error)
-		error = npu_net_verify(opt.net, diag);
+		error = npu_net_verify(opt->net, opt->diag);
+	return error;
+}
+
+/* First with all that the NPU can do; where that is not the cheapest way, again with the rest refused. */
+int npu_optimise(struct npu_graph *graph, const struct nvdla_config *config, struct npu_net **net,
+		 struct npu_diag *diag)
+{
+	struct npu_choice *choice = calloc(max(graph->op_count, 1u), sizeof(*choice));
+	struct npu_opt opt = { .graph = graph, .config = config, .diag = diag };
+	bool changed = false;
+	int error = choice ? run_passes(&opt) : npu_opt_nomem(&opt);
+
+	if (!error)
+		error = npu_opt_choose(&opt, choice, &changed);
+	if (!error && changed) {
+		drop_net(&opt);
+		opt = (struct npu_opt){
+			.graph = graph, .config = config, .diag = diag, .choice = choice
+		};
+		error = run_passes(&opt);
+	}
+	free(choice);
 	if (error) {
-		free(opt.weights);
-		opt.net->weights_memory = NULL; /* the same */
-		opt.net->graph = NULL; /* stays the caller's */
-		npu_net_free(opt.net);
+		drop_net(&opt);
 		return error;
 	}
 	*net = opt.net;

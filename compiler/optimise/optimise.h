@@ -61,8 +61,16 @@ struct npu_opt_op {
 	u32 pixels;
 };
 
+struct npu_choice;
+
+/**
+ * struct npu_opt - a graph on its way into a net
+ * @choice: [operators]: what goes to the CPU because it is cheaper there; NULL: not known yet
+ * @weights: grow; become the net's
+ */
 struct npu_opt {
 	struct npu_graph *graph;
+	const struct npu_choice *choice;
 	const struct nvdla_config *config;
 	struct npu_net *net;
 	struct npu_diag *diag;
@@ -70,7 +78,7 @@ struct npu_opt {
 	struct npu_opt_op *op;
 	u32 layer_capacity;
 	u32 value_capacity;
-	u8 *weights; /* grows; becomes the net's */
+	u8 *weights;
 	u64 weights_bytes;
 	u64 weights_capacity;
 };

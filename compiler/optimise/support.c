@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 /* Which operators the NPU does. */
+#include <inttypes.h>
+
 #include "binary.h"
+#include "choose.h"
 
 static const char *check_tensors(const struct npu_opt *opt, const struct npu_op *op, u32 inputs)
 {
@@ -345,6 +348,18 @@ static const char *cpu_reason(const struct npu_opt *opt, const struct npu_op *op
 	return row->check(opt, op);
 }
 
+/* Why the CPU does an operator that the NPU could do; NULL: out of memory. */
+static const char *price_reason(struct npu_opt *opt, const struct npu_choice *choice)
+{
+	return npu_arena_printf(
+		&opt->net->arena,
+		"costs less there: the NPU would take %" PRIu64 " cycles, the CPU %" PRIu64 "%s",
+		choice->npu_cycles, choice->cpu_cycles,
+		choice->npu_cycles > choice->cpu_cycles ? ""
+							: ", but the ways to the NPU and back "
+							  "more than the difference");
+}
+
 /* A network with float arithmetic at its core is none for this NPU: say so, do not crawl on the CPU. */
 static bool is_float_convolution(const struct npu_opt *opt, const struct npu_op *op)
 {
@@ -368,6 +383,11 @@ int npu_pass_support(struct npu_opt *opt)
 				"model (--random-calibration: to plan only)",
 				opt->graph->file, i, npu_op_names[op->kind], op->name);
 		opt->op[i].cpu_reason = cpu_reason(opt, op);
+		if (opt->op[i].cpu_reason || !opt->choice || !opt->choice[i].cpu)
+			continue;
+		opt->op[i].cpu_reason = price_reason(opt, &opt->choice[i]);
+		if (!opt->op[i].cpu_reason)
+			return npu_opt_nomem(opt);
 	}
 	return 0;
 }

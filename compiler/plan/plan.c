@@ -427,40 +427,60 @@ static int plan_layers(struct npu_planner *p)
 	return 0;
 }
 
+static int begin(struct npu_planner *p, const struct npu_budget *budget)
+{
+	int err = check_budget(p->net, budget, p->diag);
+
+	if (err)
+		return err;
+	p->banks = min(budget->banks, (u32)p->net->config->banks);
+	p->space = npu_split_space_new();
+	p->plan = calloc(1, sizeof(*p->plan));
+	if (!p->plan || !p->space)
+		return npu_diag_set(p->diag, -ENOMEM, "out of memory");
+	p->plan->budget = *budget;
+	err = npu_plan_bands(p->net, p->plan, p->diag);
+	return err ? err : plan_layers(p);
+}
+
+/* Frees all but the plan. */
+static void end(struct npu_planner *p)
+{
+	free(p->task);
+	npu_passes_free(&p->passes);
+	npu_split_space_free(p->space);
+}
+
 int npu_plan_again(const struct npu_net *net, const struct npu_plan *previous,
 		   const struct npu_budget *budget, struct npu_plan **out, struct npu_diag *diag)
 {
-	struct npu_planner p = {
-		.net = net,
-		.previous = previous,
-		.diag = diag,
-		.banks = min(budget->banks, (u32)net->config->banks),
-		.space = npu_split_space_new(),
-		.plan = calloc(1, sizeof(*p.plan)),
-	};
-	int err = check_budget(net, budget, diag);
+	struct npu_planner p = { .net = net, .previous = previous, .diag = diag };
+	int err = begin(&p, budget);
 
-	if (!err && (!p.plan || !p.space))
-		err = npu_diag_set(diag, -ENOMEM, "out of memory");
-	if (!err) {
-		p.plan->budget = *budget;
-		err = npu_plan_bands(net, p.plan, diag);
-	}
-	if (!err)
-		err = plan_layers(&p);
 	if (!err)
 		err = npu_plan_memory(net, p.plan, diag);
 	if (!err)
 		err = npu_plan_spans(net, p.plan, diag);
-	free(p.task);
-	npu_passes_free(&p.passes);
-	npu_split_space_free(p.space);
+	end(&p);
 	if (err) {
 		npu_plan_free(p.plan);
 		return err;
 	}
 	*out = p.plan;
 	return 0;
+}
+
+int npu_plan_layers(const struct npu_net *net, const struct npu_budget *budget,
+		    struct npu_layer_plan *layer, struct npu_diag *diag)
+{
+	struct npu_planner p = { .net = net, .diag = diag };
+	int err = begin(&p, budget);
+
+	if (!err)
+		memcpy(layer, p.plan->layer, net->layer_count * sizeof(*layer));
+	end(&p);
+	npu_plan_free(p.plan);
+	return err;
 }
 
 int npu_plan_net(const struct npu_net *net, const struct npu_budget *budget, struct npu_plan **plan,

@@ -2,6 +2,8 @@
 /* The reasons of a plan in words. */
 #include "../plan.h"
 
+#include "../optimise/price.h"
+
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -55,6 +57,16 @@ static void say_gap(struct text *t, const struct npu_layer_plan *lp)
 	    100.0 * ((double)bytes - (double)lp->compulsory_bytes) / (double)least);
 }
 
+static void say_cycles(struct text *t, const struct npu_net *net, const struct npu_layer *layer,
+		       u64 cycles)
+{
+	u64 cpu = npu_price_cpu_layer(net, layer);
+
+	say(t, "; %" PRIu64 " cycles", cycles);
+	if (cpu)
+		say(t, ", about %" PRIu64 " on the CPU", cpu);
+}
+
 static void say_conv(struct text *t, const struct npu_plan *plan, const struct npu_layer *layer,
 		     const struct npu_layer_plan *lp)
 {
@@ -90,8 +102,9 @@ void npu_plan_why(const struct npu_net *net, const struct npu_plan *plan, u32 in
 	struct text t = { text, size };
 
 	if (layer->kind == NPU_LAYER_CPU) {
-		say(&t, "%s: %s", lp->mode,
-		    layer->cpu_reason ? layer->cpu_reason : "the NPU has no unit for it");
+		say(&t, "%s: %s; about %" PRIu64 " cycles there", lp->mode,
+		    layer->cpu_reason ? layer->cpu_reason : "the NPU has no unit for it",
+		    npu_price_cpu_layer(net, layer));
 		return;
 	}
 	say(&t, "%s", lp->mode);
@@ -102,6 +115,7 @@ void npu_plan_why(const struct npu_net *net, const struct npu_plan *plan, u32 in
 		say_count(&t, lp->task_count, "pass", "passes");
 		say(&t, "; no convolution buffer");
 	}
+	say_cycles(&t, net, layer, lp->cost.cycles);
 	say_bytes(&t, &lp->cost);
 	if (layer->kind == NPU_LAYER_CONV)
 		say_gap(&t, lp);

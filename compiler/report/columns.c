@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "columns.h"
 
+#include "../optimise/price.h"
+
 static const struct npu_layer_plan *plan_of(const struct npu_program *program, u32 layer)
 {
 	return &program->plan->layer[layer];
@@ -85,6 +87,19 @@ static u64 total_cpu_steps(const struct npu_program *program)
 	return steps;
 }
 
+/* Of the steps that are the CPU's. */
+static u64 total_cpu_cycles(const struct npu_program *program)
+{
+	const struct npu_net *net = program->net;
+	u64 cycles = 0;
+	u32 i;
+
+	for (i = 0; i < net->layer_count; i++)
+		if (net->layer[i].kind == NPU_LAYER_CPU)
+			cycles += npu_price_cpu_layer(net, &net->layer[i]);
+	return cycles;
+}
+
 static u64 total_chains(const struct npu_program *program)
 {
 	return program->step_count - total_cpu_steps(program);
@@ -96,25 +111,13 @@ static u64 total_chains(const struct npu_program *program)
 	}
 
 const struct npu_total npu_totals[] = {
-	ENTRY(banks),
-	ENTRY(banks_used),
-	ENTRY(layers),
-	ENTRY(cpu_steps),
-	ENTRY(chains),
-	ENTRY(tasks),
-	ENTRY(dram_bytes),
-	ENTRY(feature_bytes),
-	ENTRY(weight_bytes),
-	ENTRY(operand_bytes),
-	ENTRY(output_bytes),
-	ENTRY(cycles),
-	ENTRY(compulsory_bytes),
-	ENTRY(bound_bytes),
-	ENTRY(bound_cycles),
-	ENTRY(arena_bytes),
-	ENTRY(arena_lower_bound),
-	ENTRY(compile_us),
-	ENTRY(replan_us),
+	ENTRY(banks),	      ENTRY(banks_used),       ENTRY(layers),
+	ENTRY(cpu_steps),     ENTRY(chains),	       ENTRY(tasks),
+	ENTRY(dram_bytes),    ENTRY(feature_bytes),    ENTRY(weight_bytes),
+	ENTRY(operand_bytes), ENTRY(output_bytes),     ENTRY(cycles),
+	ENTRY(cpu_cycles),    ENTRY(compulsory_bytes), ENTRY(bound_bytes),
+	ENTRY(bound_cycles),  ENTRY(arena_bytes),      ENTRY(arena_lower_bound),
+	ENTRY(compile_us),    ENTRY(replan_us),
 };
 
 const u32 npu_total_count = ARRAY_SIZE(npu_totals);
@@ -160,6 +163,11 @@ static u64 layer_layer(const struct npu_program *program, u32 layer)
 	return layer;
 }
 
+static u64 layer_cpu_cycles(const struct npu_program *program, u32 layer)
+{
+	return npu_price_cpu_layer(program->net, &program->net->layer[layer]);
+}
+
 static const char *layer_name(const struct npu_program *program, u32 layer, char *room)
 {
 	return program->net->layer[layer].name;
@@ -198,27 +206,17 @@ static const char *layer_why(const struct npu_program *program, u32 layer, char 
 	}
 
 const struct npu_column npu_columns[] = {
-	NUMBER_COLUMN(layer),
-	TEXT_COLUMN(name),
-	TEXT_COLUMN(kind),
-	TEXT_COLUMN(mode),
-	NUMBER_COLUMN(banks),
-	NUMBER_COLUMN(data_banks),
-	NUMBER_COLUMN(weight_banks),
-	NUMBER_COLUMN(entries_per_line),
-	NUMBER_COLUMN(pieces),
-	NUMBER_COLUMN(tasks),
-	NUMBER_COLUMN(dram_bytes),
-	NUMBER_COLUMN(feature_bytes),
-	NUMBER_COLUMN(weight_bytes),
-	NUMBER_COLUMN(operand_bytes),
-	NUMBER_COLUMN(output_bytes),
-	NUMBER_COLUMN(cycles),
-	NUMBER_COLUMN(compulsory_bytes),
-	NUMBER_COLUMN(bound_bytes),
-	NUMBER_COLUMN(bound_cycles),
-	NUMBER_COLUMN(considered),
-	TEXT_COLUMN(why),
+	NUMBER_COLUMN(layer),	     TEXT_COLUMN(name),
+	TEXT_COLUMN(kind),	     TEXT_COLUMN(mode),
+	NUMBER_COLUMN(banks),	     NUMBER_COLUMN(data_banks),
+	NUMBER_COLUMN(weight_banks), NUMBER_COLUMN(entries_per_line),
+	NUMBER_COLUMN(pieces),	     NUMBER_COLUMN(tasks),
+	NUMBER_COLUMN(dram_bytes),   NUMBER_COLUMN(feature_bytes),
+	NUMBER_COLUMN(weight_bytes), NUMBER_COLUMN(operand_bytes),
+	NUMBER_COLUMN(output_bytes), NUMBER_COLUMN(cycles),
+	NUMBER_COLUMN(cpu_cycles),   NUMBER_COLUMN(compulsory_bytes),
+	NUMBER_COLUMN(bound_bytes),  NUMBER_COLUMN(bound_cycles),
+	NUMBER_COLUMN(considered),   TEXT_COLUMN(why),
 };
 
 const u32 npu_column_count = ARRAY_SIZE(npu_columns);

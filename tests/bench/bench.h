@@ -50,6 +50,32 @@ static inline double bench_median(void (*work)(void *context), void *context)
 	return seconds[BENCH_RUNS / 2];
 }
 
+static inline double bench_processor_seconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+/* The least time of the processor that a call of @work takes, of as many calls: what else runs counts little. */
+static inline double bench_least(void (*work)(void *context), void *context)
+{
+	double least = 0;
+	int i;
+
+	work(context);
+	for (i = 0; i < BENCH_RUNS; i++) {
+		double start = bench_processor_seconds(), seconds;
+
+		work(context);
+		seconds = bench_processor_seconds() - start;
+		if (!i || seconds < least)
+			least = seconds;
+	}
+	return least;
+}
+
 /* One figure: @value in @unit, beside @reference_value of the named reference. */
 static inline void bench_report(const char *what, double value, const char *unit,
 				const char *reference, double reference_value)
