@@ -3,6 +3,7 @@
  * Reads an ONNX model: constants, inputs, then the nodes in the file's order, which the
  * format promises to be an execution order.
  */
+#include "batch.h"
 #include "decode.h"
 #include "onnx.h"
 #include "shapes.h"
@@ -464,13 +465,14 @@ int npu_import_onnx(const void *data, size_t bytes, const char *file,
 		error = model_fail(&o, error, "needs more memory than a file of its size may take");
 	if (!error) {
 		clean_names(&o);
-		error = npu_graph_verify(o.graph, diag);
+		error = npu_split_batch(o.graph, diag);
 	}
+	if (!error)
+		error = npu_graph_verify(o.graph, diag);
 	if (error) {
 		npu_graph_free(o.graph);
 		return error;
 	}
-	o.graph->arena.limit = 0;
 	*graph = o.graph;
 	return 0;
 }

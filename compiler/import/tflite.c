@@ -4,6 +4,7 @@
  * matter, in the file's order (which the format promises to be an execution
  * order; the verifier checks it).
  */
+#include "batch.h"
 #include "shapes.h"
 #include "tflite.h"
 #include "../text.h"
@@ -572,12 +573,13 @@ int npu_import_tflite(const void *data, size_t bytes, const char *file,
 	if (error == -ENOMEM)
 		error = model_fail(&t, error, "needs more memory than a file of its size may take");
 	if (!error)
+		error = npu_split_batch(t.graph, diag);
+	if (!error)
 		error = npu_graph_verify(t.graph, diag);
 	if (error) {
 		npu_graph_free(t.graph);
 		return error;
 	}
-	t.graph->arena.limit = 0;
 	*graph = t.graph;
 	return 0;
 }
