@@ -33,6 +33,16 @@ void npu_value_set_pixels(struct npu_value *value, const struct nvdla_config *co
 	value->bytes = (u64)value->surface_stride * npu_value_surfaces(config, value);
 }
 
+bool npu_value_lines_apart(const struct nvdla_config *config, const struct npu_value *value)
+{
+	u64 line = (u64)value->w * config->atom;
+	u64 plane = (u64)(value->h - 1) * value->line_stride + line;
+	u64 column = (u64)(npu_value_surfaces(config, value) - 1) * value->surface_stride + line;
+
+	return value->surface_stride >= plane ||
+	       (value->surface_stride >= line && value->line_stride >= column);
+}
+
 u32 npu_value_surfaces(const struct nvdla_config *config, const struct npu_value *value)
 {
 	if (value->layout == NPU_PIXELS)

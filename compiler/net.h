@@ -280,6 +280,9 @@ void npu_value_set_feature(struct npu_value *value, const struct nvdla_config *c
 void npu_value_set_pixels(struct npu_value *value, const struct nvdla_config *config, u32 h, u32 w,
 			  u32 c, u32 pixel_bytes);
 
+/* Do lines of a feature stay clear of each other: inside of surfaces, or surfaces inside of lines? */
+bool npu_value_lines_apart(const struct nvdla_config *config, const struct npu_value *value);
+
 /* Planes of pixels, surfaces of features: what lies one @surface_stride apart. */
 u32 npu_value_surfaces(const struct nvdla_config *config, const struct npu_value *value);
 

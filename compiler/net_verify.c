@@ -49,7 +49,7 @@ static int check_feature(const struct checker *c, const struct npu_value *v)
 	if (!v->h || !v->w || !v->c || v->h > MAX_EXTENT || v->w > MAX_EXTENT || v->c > (1u << 20))
 		return fail(c, "features of %.80s are %u x %u x %u", v->name, v->h, v->w, v->c);
 	if (v->line_stride % atom || v->surface_stride % atom || v->line_stride < v->w * atom ||
-	    v->surface_stride < (u64)(v->h - 1) * v->line_stride + (u64)v->w * atom)
+	    !npu_value_lines_apart(c->net->config, v))
 		return fail(c, "strides of %.80s do not hold its lines", v->name);
 	if (v->bytes < (surfaces - 1) * v->surface_stride + (u64)(v->h - 1) * v->line_stride +
 			       (u64)v->w * atom)

@@ -19,7 +19,7 @@
  * @input: value read
  * @output: value written; not with @pool or where a sum may be fused
  * @is_part: other layers complete the operator
- * @window: with folded padding; bottom and right are worked out from @h and @w
+ * @window: with folded padding in front; bottom and right are worked out from @h and @w
  * @pixels: how CDMA reads an image; not used: @input is a feature
  * @pixels_op, @pixel_channels: with it: the operator that this does, bytes of a pixel
  * @kernels: its weights
@@ -56,5 +56,14 @@ struct npu_conv {
 
 /* Appends the layer; 0 or a negative errno, -ERANGE and -E2BIG as lowering has them. */
 int npu_conv_layer(struct npu_opt *opt, struct npu_conv *conv);
+
+/* Has kernel @k a weight, without its zero point, that is not within these? */
+bool npu_has_weight_beyond(const struct npu_kernels *kernels, u32 k, s32 low, s32 high);
+
+/*
+ * A step of the CPU that writes channels @conv->bad into the operator's output, where there are any: it
+ * completes what the layer before did.  Of @conv it looks at @op, @input, @window and @bad alone.
+ */
+int npu_conv_add_patch(struct npu_opt *opt, const struct npu_conv *conv);
 
 #endif /* NPU_CONV_H */

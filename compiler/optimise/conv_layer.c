@@ -13,22 +13,7 @@
 
 #define TABLE_ALIGN 64u /* the largest beat of all configurations, twice */
 
-static void set_window(struct npu_opt *opt, struct npu_conv *conv)
-{
-	const struct npu_value *value = &opt->net->value[conv->input];
-	struct npu_window *w = &conv->window;
-
-	if (conv->pad != NPU_NONE) {
-		const struct npu_op *pad = &opt->graph->op[conv->pad];
-		u32 first = npu_op_output(opt->graph, pad)->rank - 3;
-
-		w->pad_top += pad->begin[first];
-		w->pad_left += pad->begin[first + 1];
-	}
-	npu_trim_padding(w, value->h, value->w, conv->h, conv->w);
-}
-
-static bool has_weight_beyond(const struct npu_kernels *kernels, u32 k, s32 low, s32 high)
+bool npu_has_weight_beyond(const struct npu_kernels *kernels, u32 k, s32 low, s32 high)
 {
 	size_t i, per = (size_t)kernels->r * kernels->s * kernels->channels;
 	s32 zero = kernels->zero[kernels->zero_count == 1 ? 0 : k];
@@ -57,7 +42,7 @@ static int find_bad(struct npu_opt *opt, struct npu_conv *conv)
 		return npu_opt_nomem(opt);
 	kernels->constant = conv->constant;
 	for (k = 0; k < kernels->k; k++)
-		if (has_weight_beyond(kernels, k, -128, 127))
+		if (npu_has_weight_beyond(kernels, k, -128, 127))
 			conv->bad[conv->bad_count++] = k;
 	return 0;
 }
@@ -91,7 +76,7 @@ static void keep_beyond_two(struct npu_conv *conv)
 
 	conv->bad_count = 0;
 	for (i = 0; i < count; i++)
-		if (has_weight_beyond(&conv->kernels, conv->bad[i], -256, 254))
+		if (npu_has_weight_beyond(&conv->kernels, conv->bad[i], -256, 254))
 			conv->bad[conv->bad_count++] = conv->bad[i];
 }
 
@@ -320,7 +305,7 @@ static int plain(struct npu_opt *opt, struct npu_conv *conv, struct arithmetic *
 	return 0;
 }
 
-static int add_patch(struct npu_opt *opt, const struct npu_conv *conv, u32 index)
+int npu_conv_add_patch(struct npu_opt *opt, const struct npu_conv *conv)
 {
 	const struct npu_op *op = &opt->graph->op[conv->op];
 	struct npu_layer *patch;
@@ -338,7 +323,7 @@ static int add_patch(struct npu_opt *opt, const struct npu_conv *conv, u32 index
 	patch->window = conv->window;
 	patch->patch = conv->bad;
 	patch->patch_count = conv->bad_count;
-	npu_opt_move_group(opt, index, opt->net->layer_count - 1);
+	npu_opt_move_group(opt, opt->net->layer_count - 2, opt->net->layer_count - 1);
 	patch->cpu_reason = "weights minus zero point do not fit 8 bits in these output channels";
 	return 0;
 }
@@ -420,7 +405,8 @@ int npu_conv_layer(struct npu_opt *opt, struct npu_conv *conv)
 	u32 padded, index, k;
 	int error;
 
-	set_window(opt, conv);
+	npu_trim_padding(&conv->window, opt->net->value[conv->input].h,
+			 opt->net->value[conv->input].w, conv->h, conv->w);
 	error = find_bad(opt, conv);
 	/* The CPU's patches know whole convolutions of features alone. */
 	if (!error && conv->bad_count && (conv->is_part || conv->pixels.used))
@@ -455,5 +441,5 @@ int npu_conv_layer(struct npu_opt *opt, struct npu_conv *conv)
 				  conv->kernels.k, padded);
 	if (!error && arithmetic.clamp_after)
 		error = npu_opt_clamp_after(opt, index, arithmetic.low, arithmetic.high);
-	return error ? error : add_patch(opt, conv, opt->net->layer_count - 1);
+	return error ? error : npu_conv_add_patch(opt, conv);
 }

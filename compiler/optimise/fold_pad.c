@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/* Padding in front of a convolution becomes the convolution's own, where registers allow. */
-#include "optimise.h"
+/* Padding in front of a convolution becomes the convolution's own, where registers or cells allow. */
+#include "cells.h"
 
 /* Zero point padding of height and width alone. */
 static bool pads_plane(const struct npu_graph *graph, const struct npu_op *pad)
@@ -23,10 +23,19 @@ static bool pads_plane(const struct npu_graph *graph, const struct npu_op *pad)
 	       in->quant.zero[0];
 }
 
-static bool fits(u32 before, u32 after, u32 kernel, u32 dilation)
+/* Can the convolution have the padding too? */
+static bool can_fold(const struct npu_opt *opt, const struct npu_op *conv, const struct npu_op *pad)
 {
-	return before < npu_dilated(kernel, dilation) && after < npu_dilated(kernel, dilation) &&
-	       before <= NPU_CONV_MAX_PAD && after <= NPU_CONV_MAX_PAD;
+	struct npu_window w = conv->window;
+	struct npu_cells cells;
+	u32 in[4], out[4];
+
+	w.pad_top += (u32)pad->begin[1];
+	w.pad_left += (u32)pad->begin[2];
+	npu_tensor_nhwc(npu_op_input(opt->graph, pad, 0), in);
+	npu_tensor_nhwc(npu_op_output(opt->graph, conv), out);
+	return npu_window_fits_conv(&w, in[1], in[2], out[1], out[2]) ||
+	       !npu_plan_cells(opt, conv, in, &w, &cells);
 }
 
 int npu_pass_fold_pad(struct npu_opt *opt)
@@ -37,7 +46,6 @@ int npu_pass_fold_pad(struct npu_opt *opt)
 	for (i = 0; i < graph->op_count; i++) {
 		const struct npu_op *pad = &graph->op[i], *conv;
 		const struct npu_opt_tensor *out;
-		const struct npu_window *w;
 
 		if (pad->kind != NPU_OP_PAD || !pads_plane(graph, pad))
 			continue;
@@ -45,12 +53,8 @@ int npu_pass_fold_pad(struct npu_opt *opt)
 		if (out->consumers != 1 || out->is_output || opt->op[out->consumer].cpu_reason)
 			continue;
 		conv = &graph->op[out->consumer];
-		w = &conv->window;
 		if (conv->kind != NPU_OP_CONV || conv->input[0] != pad->output[0] ||
-		    !fits(w->pad_top + pad->begin[1], w->pad_bottom + pad->end[1], w->r,
-			  w->dilation_y) ||
-		    !fits(w->pad_left + pad->begin[2], w->pad_right + pad->end[2], w->s,
-			  w->dilation_x))
+		    !can_fold(opt, conv, pad))
 			continue;
 		opt->op[out->consumer].pad = i;
 		opt->op[i].done = true;

@@ -3,7 +3,7 @@
  * A convolution behind an image reads its pixels itself: CDMA's pixel input converts bytes with one
  * scale, a mean for each channel, and a shift.
  */
-#include "optimise.h"
+#include "cells.h"
 #include "pixels.h"
 
 #include <math.h>
@@ -112,6 +112,8 @@ static const char *refusal(const struct npu_opt *opt, const struct npu_op *pixel
 		return "no convolution of the NPU alone reads the image";
 	if (op->groups != 1 || op->window.dilation_x != 1)
 		return "the NPU reads pixels for convolutions without groups and dilation";
+	if (npu_conv_needs_cells(opt, conv))
+		return "the NPU reads pixels for convolutions within its registers";
 	if (!npu_is_quantised(image))
 		return "the image is no INT8";
 	if (!npu_pixel_load(pixels, image, &load))

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Convolutions and fully connected layers. */
+#include "cells.h"
 #include "conv.h"
 
 #include "pixels.h"
@@ -12,7 +13,7 @@ static void set_geometry(struct npu_opt *opt, struct npu_conv *conv)
 	u32 nhwc[4];
 
 	conv->kernels.k = weights->dim[0];
-	conv->window = op->window;
+	conv->window = npu_conv_window(opt, conv->op);
 	npu_tensor_nhwc(npu_op_output(opt->graph, op), nhwc);
 	conv->h = nhwc[1];
 	conv->w = nhwc[2];
@@ -70,6 +71,8 @@ int npu_lower_conv(struct npu_opt *opt, u32 op)
 		.output = npu_opt_value(opt, o->output[0]),
 	};
 
+	if (npu_conv_needs_cells(opt, op))
+		return npu_lower_cells(opt, op);
 	if (opt->op[op].pixels != NPU_NONE)
 		read_pixels(opt, &conv, opt->op[op].pixels);
 

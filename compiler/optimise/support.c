@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "binary.h"
+#include "cells.h"
 #include "choose.h"
 
 static const char *check_tensors(const struct npu_opt *opt, const struct npu_op *op, u32 inputs)
@@ -28,9 +29,9 @@ static const char *check_tensors(const struct npu_opt *opt, const struct npu_op 
 
 static const char *check_conv(const struct npu_opt *opt, const struct npu_op *op)
 {
-	const struct npu_window *w = &op->window;
 	const char *reason = check_tensors(opt, op, 1);
 	u32 in[4], out[4], channels;
+	struct npu_cells cells;
 
 	if (reason)
 		return reason;
@@ -38,20 +39,11 @@ static const char *check_conv(const struct npu_opt *opt, const struct npu_op *op
 		return "constant input";
 	npu_tensor_nhwc(npu_op_input(opt->graph, op, 0), in);
 	npu_tensor_nhwc(npu_op_output(opt->graph, op), out);
-	if (w->r > NPU_CONV_MAX_KERNEL || w->s > NPU_CONV_MAX_KERNEL)
-		return "kernel larger than 32";
-	/* With one output there is no step. */
-	if ((w->stride_y > NPU_CONV_MAX_STRIDE && out[1] > 1) ||
-	    (w->stride_x > NPU_CONV_MAX_STRIDE && out[2] > 1))
-		return "stride larger than 8";
-	channels = op->kind == NPU_OP_CONV && op->groups == 1 ? in[3] : opt->config->atom;
-	if ((u64)channels * w->r * w->s > NPU_CONV_MAX_KERNEL_BYTES)
+	if (!npu_window_fits_conv(&op->window, in[1], in[2], out[1], out[2]))
+		return npu_plan_cells(opt, op, in, &op->window, &cells);
+	channels = op->groups == 1 ? in[3] : opt->config->atom;
+	if ((u64)channels * op->window.r * op->window.s > NPU_CONV_MAX_KERNEL_BYTES)
 		return "kernel larger than 256 KiB";
-	if (w->dilation_y > NPU_CONV_MAX_DILATION || w->dilation_x > NPU_CONV_MAX_DILATION)
-		return "dilation larger than 32";
-	if (w->pad_top > NPU_CONV_MAX_PAD || w->pad_left > NPU_CONV_MAX_PAD ||
-	    w->pad_bottom > NPU_CONV_MAX_PAD || w->pad_right > NPU_CONV_MAX_PAD)
-		return "padding larger than 31";
 	return NULL;
 }
 
@@ -231,8 +223,10 @@ static const char *check_concat(const struct npu_opt *opt, const struct npu_op *
 
 const struct npu_op_support npu_op_support[NPU_OP_COUNT] = {
 	[NPU_OP_CONV] = { .unit = "conv + SDP",
-			  .limits = "kernel <= 32, stride <= 8, dilation <= 32, padding <= 31; "
-				    "depthwise and grouped in blocks of channels",
+			  .limits =
+				  "any kernel, stride, dilation and padding; beyond 32, 8, 32 and "
+				  "31 as a convolution of cells, where a kernel of cells fits; "
+				  "depthwise and grouped in blocks of channels",
 			  .check = check_conv,
 			  .lower = npu_lower_conv },
 	[NPU_OP_FULLY_CONNECTED] = { .unit = "conv + SDP",

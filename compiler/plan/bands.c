@@ -225,6 +225,10 @@ static bool parts_fit(const struct npu_net *net, u32 value)
 	u64 offset;
 	u32 i;
 
+	/* Surfaces inside of lines, as cells have them, are no surfaces of bands. */
+	if (whole->layout == NPU_FEATURE && whole->h > 1 &&
+	    whole->surface_stride / whole->h < whole->line_stride)
+		return false;
 	for (i = 0; i < net->value_count; i++) {
 		const struct npu_value *part = &net->value[i];
 

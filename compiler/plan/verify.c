@@ -411,6 +411,21 @@ static u64 last_line_bytes(const struct check *c, const struct npu_value *v)
 	return v->layout == NPU_PIXELS ? v->line_stride : (u64)v->w * c->net->config->atom;
 }
 
+/* Only a value that is not cut may have its surfaces inside of lines. */
+static bool surfaces_apart(const struct check *c, u32 value, u32 i)
+{
+	const struct npu_place *place = &c->plan->place[value];
+	const struct npu_value *v = &c->net->value[value];
+
+	if (v->layout == NPU_LINEAR || (v->layout == NPU_FEATURE && place->count == 1 &&
+					place->band[i].surface_stride == v->surface_stride &&
+					npu_value_lines_apart(c->net->config, v)))
+		return true;
+	return place->band[i].surface_stride >=
+	       (u64)(npu_band_rows(c->net, c->plan, value, i) - 1) * v->line_stride +
+		       last_line_bytes(c, v);
+}
+
 static int check_place(const struct check *c, u32 value)
 {
 	const struct npu_spans *spans = &c->plan->spans[NPU_REGION_ARENA];
@@ -424,10 +439,7 @@ static int check_place(const struct check *c, u32 value)
 
 		if (i ? band->first <= band[-1].first || band->first >= v->h : band->first)
 			return fail(c, "a band of %s begins at row %u", v->name, band->first);
-		if (v->layout != NPU_LINEAR &&
-		    band->surface_stride <
-			    (u64)(npu_band_rows(c->net, c->plan, value, i) - 1) * v->line_stride +
-				    last_line_bytes(c, v))
+		if (!surfaces_apart(c, value, i))
 			return fail(c, "surfaces of a band of %s overlap", v->name);
 		if (band->offset % c->net->config->atom || range.to > c->plan->arena_bytes)
 			return fail(c, "%s lies outside of the arena", v->name);

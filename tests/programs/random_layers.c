@@ -3,7 +3,7 @@
  * Networks of random operators, most of them one or two, through everything: optimiser, compiled
  * file, planner, chains, device model; against the reference interpreter, at several budgets.  An
  * output may be one unit off; at every budget it has to be the same.  Then convolutions of images in
- * bytes, a quarter as many.
+ * bytes, a quarter as many, and as many windows beyond the registers.
  *
  *	random_layers [COUNT [SEED]]
  */
@@ -717,7 +717,157 @@ static struct npu_graph *make_image(char what[256])
 	return graph;
 }
 
+/**
+ * struct axis - a window along rows or columns
+ * @before, @after: the convolution's own padding
+ * @front, @behind: that of an operator in front of it
+ */
+struct axis {
+	u32 size, kernel, stride, dilation, before, after, front, behind;
+};
+
+/* What registers do not hold: a large kernel, stride, dilation or padding, or what they do. */
+static void pick_axis(struct axis *axis)
+{
+	u32 extent;
+
+	axis->kernel = pick(1, 5);
+	axis->stride = pick(1, 3);
+	axis->dilation = 1;
+	axis->before = axis->after = axis->front = axis->behind = 0;
+	switch (pick(0, 5)) {
+	case 0:
+		axis->kernel = pick(33, 110);
+		axis->stride = chance(50) ? 1 : pick(2, 40);
+		break;
+	case 1:
+		axis->stride = pick(9, 40);
+		axis->kernel = pick(1, chance(50) ? 4 : axis->stride);
+		break;
+	case 2:
+		axis->dilation = pick(33, 60);
+		axis->kernel = pick(1, 3);
+		break;
+	case 3:
+		axis->front = pick(0, 50);
+		axis->behind = pick(0, 50);
+		break;
+	}
+	extent = (axis->kernel - 1) * axis->dilation + 1;
+	if (chance(50)) {
+		axis->before = pick(0, extent - 1);
+		axis->after = pick(0, extent - 1);
+	}
+	axis->size = pick(1, 30) + (chance(60) ? extent : 0);
+	if (axis->size + axis->before + axis->after < extent)
+		axis->size = extent - axis->before - axis->after;
+}
+
+static u32 axis_out(const struct axis *axis)
+{
+	return out_size(axis->front + axis->size + axis->behind, axis->before, axis->after,
+			axis->kernel, axis->dilation, axis->stride);
+}
+
+static bool is_large(const struct axis *axis)
+{
+	return axis->kernel > 32 || (axis->stride > 8 && axis_out(axis) > 1) ||
+	       (axis->dilation > 32 && axis->kernel > 1) || axis->before + axis->front > 31 ||
+	       axis->after + axis->behind > 31;
+}
+
+static void make_large_pad(struct maker *m, const struct axis *y, const struct axis *x)
+{
+	const struct npu_tensor *in = &m->graph->tensor[m->tensor];
+	u32 input = m->tensor;
+	u32 out = add_tensor(m, "pad", y->front + in->dim[1] + y->behind,
+			     x->front + in->dim[2] + x->behind, in->dim[3], in->quant.scale[0],
+			     in->quant.zero[0]);
+	struct npu_op *op = add_op(m, NPU_OP_PAD, "pad", input, out);
+
+	op->begin[1] = (s32)y->front;
+	op->begin[2] = (s32)x->front;
+	op->end[1] = (s32)y->behind;
+	op->end[2] = (s32)x->behind;
+}
+
+/* A convolution of large windows, in one or two dimensions; small enough for the reference. */
+static void make_large_conv(struct maker *m, const struct axis *y, const struct axis *x, u32 k,
+			    u32 groups)
+{
+	const struct npu_tensor *in = &m->graph->tensor[m->tensor];
+	u32 input = m->tensor, weights, bias, out,
+	    dim[4] = { k, y->kernel, x->kernel, in->dim[3] / groups };
+	struct npu_op *op;
+	float out_scale;
+
+	weights = add_weights(m, 4, dim, in->quant.scale[0], &out_scale);
+	bias = add_bias(m, k);
+	out = add_tensor(m, "large conv", axis_out(y), axis_out(x), k, out_scale,
+			 random_zero(m->dtype));
+	op = add_op(m, NPU_OP_CONV, "large conv", input, out);
+	op->input[1] = weights;
+	op->input[2] = bias;
+	op->groups = groups;
+	op->window = (struct npu_window){ y->kernel,   x->kernel, y->stride, x->stride, y->dilation,
+					  x->dilation, y->before, x->before, y->after,	x->after };
+	op->activation = activations[pick(0, 4)];
+}
+
+#define LARGE_MACS 6000000u
+#define LARGE_ELEMENTS 300000u
+
+static struct npu_graph *make_large(char what[256])
+{
+	static const struct axis one_row = { 1, 1, 1, 1, 0, 0, 0, 0 };
+	struct maker m = { .graph = npu_graph_new("large"), .dtype = chance(75) ? NPU_I8 : NPU_U8 };
+	struct npu_graph *graph = m.graph;
+	u32 c, k, groups, line = pick(0, 2);
+	struct axis y, x;
+
+	graph->input = npu_arena_array(&graph->arena, MAX_INPUTS, sizeof(u32));
+	graph->output = npu_arena_array(&graph->arena, 1, sizeof(u32));
+	do {
+		pick_axis(&y);
+		pick_axis(&x);
+		if (line == 1)
+			y = one_row;
+		if (line == 2)
+			x = one_row;
+		c = pick(1, chance(50) ? 8 : 40);
+		groups = chance(30) ? c : chance(20) && c % 2 == 0 ? 2 : 1;
+		k = groups * pick(1, groups == c ? 2 : groups == 2 ? 10 : 30);
+	} while ((!is_large(&y) && !is_large(&x)) ||
+		 (u64)axis_out(&y) * axis_out(&x) * y.kernel * x.kernel * c / groups * k >
+			 LARGE_MACS ||
+		 y.size * x.size * c > LARGE_ELEMENTS ||
+		 axis_out(&y) * axis_out(&x) * k > LARGE_ELEMENTS);
+	snprintf(m.what, sizeof(m.what),
+		 "%s %ux%ux%u, windows %ux%u, strides %ux%u, dilations %ux%u, padding %u %u %u %u, "
+		 "%u groups, %u kernels:",
+		 npu_dtype_names[m.dtype], y.size, x.size, c, y.kernel, x.kernel, y.stride,
+		 x.stride, y.dilation, x.dilation, y.front + y.before, x.front + x.before,
+		 y.behind + y.after, x.behind + x.after, groups, k);
+	m.tensor = add_tensor(&m, "in", y.size, x.size, c, (float)(0.005 + 0.05 * unit()),
+			      random_zero(m.dtype));
+	graph->input[graph->input_count++] = m.tensor;
+	if (y.front + y.behind + x.front + x.behind)
+		make_large_pad(&m, &y, &x);
+	make_large_conv(&m, &y, &x, k, groups);
+	graph->output[graph->output_count++] = m.tensor;
+	memcpy(what, m.what, sizeof(m.what));
+	return graph;
+}
+
 /* ---- one network ---- */
+
+enum kind { LAYERS, IMAGES, LARGE };
+
+static struct npu_graph *(*const makers[])(char what[256]) = {
+	[LAYERS] = make_graph,
+	[IMAGES] = make_image,
+	[LARGE] = make_large,
+};
 
 struct run {
 	struct npu_graph *graph; /* owned by the program's net */
@@ -869,9 +1019,9 @@ static int run_budget(struct run *run, struct npu_device *device, u32 banks, boo
 	return good;
 }
 
-static u64 total, total_equal, total_cpu, total_images;
+static u64 total, total_equal, total_cpu, total_images, total_large;
 
-static void one(u32 index, bool image, struct npu_device **devices)
+static void one(u32 index, enum kind kind, struct npu_device **devices)
 {
 	u32 which = pick(0, SHARED_CONFIG_COUNT - 1), budgets = 0, i, banks;
 	const struct nvdla_config *config = nvdla_config_find(shared_configs[which]);
@@ -880,7 +1030,7 @@ static void one(u32 index, bool image, struct npu_device **devices)
 	bool good;
 
 	snprintf(run.path, sizeof(run.path), "/tmp/random_layers.%d.npu", (int)getpid());
-	run.graph = image ? make_image(what) : make_graph(what);
+	run.graph = makers[kind](what);
 	if (!run.graph) {
 		tap(false, "%u %s: takes no image", index, what);
 		return;
@@ -910,6 +1060,7 @@ static void one(u32 index, bool image, struct npu_device **devices)
 	total_equal += run.equal;
 	total_cpu += run.cpu;
 	total_images += run.image;
+	total_large += kind == LARGE && !run.cpu;
 	tap(good && budgets,
 	    "%u %s %s%s: %llu elements, %llu equal, %llu off by more, %llu "
 	    "skipped, %u budgets%s",
@@ -923,14 +1074,14 @@ static void one(u32 index, bool image, struct npu_device **devices)
 }
 
 /* Each network from its own number, so that one can be made again alone. */
-static void many(u32 seed, u32 count, bool images, struct npu_device **devices)
+static void many(u32 seed, u32 count, enum kind kind, struct npu_device **devices)
 {
 	u32 i;
 
 	for (i = 0; i < count; i++) {
 		seed_state = (seed + i) * 2654435761u + 12345;
 		pick(0, 1);
-		one(seed + i, images, devices);
+		one(seed + i, kind, devices);
 	}
 }
 
@@ -948,11 +1099,15 @@ int main(int argc, char **argv)
 			return tap_end();
 		}
 	}
-	many(seed, count, false, devices);
-	many(seed, images, true, devices);
+	many(seed, count, LAYERS, devices);
+	many(seed, images, IMAGES, devices);
+	many(seed, images, LARGE, devices);
 	if (images >= 20)
 		tap(total_images * 3 > images, "%llu of %u images are read by the NPU",
 		    (unsigned long long)total_images, images);
+	if (images >= 20)
+		tap(total_large * 3 > images, "%llu of %u large windows are the NPU's alone",
+		    (unsigned long long)total_large, images);
 	for (i = 0; i < SHARED_CONFIG_COUNT; i++)
 		npu_close(devices[i]);
 	printf("# %llu elements, %.3f %% equal; %llu networks with CPU steps\n",
