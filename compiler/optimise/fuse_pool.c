@@ -20,7 +20,9 @@ int npu_pass_fuse_pool(struct npu_opt *opt)
 		if (in->producer == NPU_NONE || in->consumers != 1 || in->is_output ||
 		    in->root != pool->input[0])
 			continue;
-		if (pool->window.r > NPU_PDP_MAX_KERNEL || pool->window.s > NPU_PDP_MAX_KERNEL)
+		if (pool->window.r > NPU_PDP_MAX_KERNEL || pool->window.s > NPU_PDP_MAX_KERNEL ||
+		    pool->window.stride_y > NPU_PDP_MAX_STRIDE ||
+		    pool->window.stride_x > NPU_PDP_MAX_STRIDE)
 			continue;
 		/* A sum counts where it is fused into a convolution, which is decided later. */
 		if ((graph->op[in->producer].kind == NPU_OP_CONV ||

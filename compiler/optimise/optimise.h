@@ -20,7 +20,6 @@
 #define NPU_CONV_MAX_KERNEL_BYTES (1u << 18)
 #define NPU_PDP_MAX_KERNEL 8u
 #define NPU_PDP_MAX_STRIDE 16u
-#define NPU_PDP_MAX_PAD 7u
 #define NPU_MAX_EXTENT 8192u /* width, height and channels of a cube: 13 bits, minus one */
 
 /**
@@ -102,6 +101,7 @@ int npu_pass_finish(struct npu_opt *opt);
 int npu_lower_conv(struct npu_opt *opt, u32 op);
 int npu_lower_average(struct npu_opt *opt, u32 op);
 int npu_lower_max_pool(struct npu_opt *opt, u32 op);
+int npu_lower_reduce(struct npu_opt *opt, u32 op);
 int npu_lower_add(struct npu_opt *opt, u32 op);
 int npu_lower_min_max(struct npu_opt *opt, u32 op);
 int npu_lower_requantise(struct npu_opt *opt, u32 op);
@@ -118,6 +118,8 @@ int npu_lower_cpu(struct npu_opt *opt, u32 op);
 /* Why the NPU cannot do it, beyond what all operators need; NULL: it can. */
 const char *npu_check_phases(const struct npu_opt *opt, const struct npu_op *op);
 const char *npu_check_average_pool(const struct npu_opt *opt, const struct npu_op *op);
+const char *npu_check_max_pool(const struct npu_opt *opt, const struct npu_op *op);
+const char *npu_check_reduce(const struct npu_opt *opt, const struct npu_op *op);
 const char *npu_check_mean(const struct npu_opt *opt, const struct npu_op *op);
 const char *npu_check_concat(const struct npu_opt *opt, const struct npu_op *op);
 const char *npu_check_slice(const struct npu_opt *opt, const struct npu_op *op);

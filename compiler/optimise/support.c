@@ -86,25 +86,9 @@ static const char *check_fully_connected(const struct npu_opt *opt, const struct
 
 static const char *check_max_pool(const struct npu_opt *opt, const struct npu_op *op)
 {
-	const struct npu_window *w = &op->window;
 	const char *reason = check_tensors(opt, op, 1);
 
-	if (reason)
-		return reason;
-	/* Two windows one after the other make a larger one, where they move by single steps. */
-	if (w->stride_y == 1 && w->stride_x == 1) {
-		if (w->r >= 2 * NPU_PDP_MAX_KERNEL || w->s >= 2 * NPU_PDP_MAX_KERNEL)
-			return "window larger than 15";
-		return NULL;
-	}
-	if (w->r > NPU_PDP_MAX_KERNEL || w->s > NPU_PDP_MAX_KERNEL)
-		return "window larger than 8 with a stride";
-	if (w->stride_y > NPU_PDP_MAX_STRIDE || w->stride_x > NPU_PDP_MAX_STRIDE)
-		return "stride larger than 16";
-	if (w->pad_top > NPU_PDP_MAX_PAD || w->pad_left > NPU_PDP_MAX_PAD ||
-	    w->pad_bottom > NPU_PDP_MAX_PAD || w->pad_right > NPU_PDP_MAX_PAD)
-		return "padding larger than 7";
-	return NULL;
+	return reason ? reason : npu_check_max_pool(opt, op);
 }
 
 static const char *check_unary(const struct npu_opt *opt, const struct npu_op *op)
@@ -202,9 +186,14 @@ static const char *check_move(const struct npu_opt *opt, const struct npu_op *op
 		return reason;
 	if (!same_quant(npu_op_input(opt->graph, op, 0), npu_op_output(opt->graph, op)))
 		return "input and output have different scales";
-	if (op->kind == NPU_OP_SLICE)
+	switch (op->kind) {
+	case NPU_OP_SLICE:
 		return npu_check_slice(opt, op);
-	return npu_check_resize_nearest(opt, op);
+	case NPU_OP_RESIZE_NEAREST:
+		return npu_check_resize_nearest(opt, op);
+	default:
+		return npu_check_reduce(opt, op);
+	}
 }
 
 static const char *check_concat(const struct npu_opt *opt, const struct npu_op *op)
@@ -240,11 +229,19 @@ const struct npu_op_support npu_op_support[NPU_OP_COUNT] = {
 				    .check = check_transpose_conv,
 				    .lower = npu_lower_transpose_conv },
 	[NPU_OP_MAX_POOL] = { .unit = "PDP",
-			      .limits =
-				      "window <= 8, stride <= 16, padding <= 7; window <= 15 with "
-				      "stride 1",
+			      .limits = "any window and padding, beyond 8 in several passes; "
+					"stride <= "
+					"16, or a multiple of 2 to 8 no larger than the window",
 			      .check = check_max_pool,
 			      .lower = npu_lower_max_pool },
+	[NPU_OP_REDUCE_MAX] = { .unit = "PDP",
+				.limits = "over height and width",
+				.check = check_move,
+				.lower = npu_lower_reduce },
+	[NPU_OP_REDUCE_MIN] = { .unit = "PDP",
+				.limits = "over height and width",
+				.check = check_move,
+				.lower = npu_lower_reduce },
 	[NPU_OP_AVERAGE_POOL] = { .unit = "conv + SDP",
 				  .limits =
 					  "window <= 32, stride <= 8, no padding; kernels of ones "

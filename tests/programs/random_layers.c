@@ -814,6 +814,30 @@ static void make_large_conv(struct maker *m, const struct axis *y, const struct 
 	op->activation = activations[pick(0, 4)];
 }
 
+static void make_large_pool(struct maker *m, const struct axis *y, const struct axis *x)
+{
+	const struct npu_tensor *in = &m->graph->tensor[m->tensor];
+	u32 input = m->tensor, out = add_tensor(m, "large pool", axis_out(y), axis_out(x),
+						in->dim[3], in->quant.scale[0], in->quant.zero[0]);
+	struct npu_op *op = add_op(m, NPU_OP_MAX_POOL, "large max_pool", input, out);
+
+	op->window = (struct npu_window){ y->kernel, x->kernel, y->stride, x->stride, 1,
+					  1,	     y->before, x->before, y->after,  x->after };
+	op->activation = activations[pick(0, 4)];
+}
+
+/* Of all rows, of all columns, or both. */
+static void make_extreme(struct maker *m)
+{
+	const struct npu_tensor *in = &m->graph->tensor[m->tensor];
+	enum npu_op_kind kind = chance(50) ? NPU_OP_REDUCE_MAX : NPU_OP_REDUCE_MIN;
+	u32 axes = pick(1, 3), input = m->tensor;
+	u32 out = add_tensor(m, "extreme", axes & 1 ? 1 : in->dim[1], axes & 2 ? 1 : in->dim[2],
+			     in->dim[3], in->quant.scale[0], in->quant.zero[0]);
+
+	add_op(m, kind, npu_op_names[kind], input, out)->axes = axes << 1;
+}
+
 #define LARGE_MACS 6000000u
 #define LARGE_ELEMENTS 300000u
 
@@ -823,6 +847,7 @@ static struct npu_graph *make_large(char what[256])
 	struct maker m = { .graph = npu_graph_new("large"), .dtype = chance(75) ? NPU_I8 : NPU_U8 };
 	struct npu_graph *graph = m.graph;
 	u32 c, k, groups, line = pick(0, 2);
+	bool pool = chance(25);
 	struct axis y, x;
 
 	graph->input = npu_arena_array(&graph->arena, MAX_INPUTS, sizeof(u32));
@@ -837,6 +862,17 @@ static struct npu_graph *make_large(char what[256])
 		c = pick(1, chance(50) ? 8 : 40);
 		groups = chance(30) ? c : chance(20) && c % 2 == 0 ? 2 : 1;
 		k = groups * pick(1, groups == c ? 2 : groups == 2 ? 10 : 30);
+		if (pool) {
+			y.dilation = x.dilation = 1;
+			y.before = y.after = x.before = x.after = 0;
+			if (chance(50)) {
+				y.before = pick(0, y.kernel - 1);
+				y.after = pick(0, y.kernel - 1);
+				x.before = pick(0, x.kernel - 1);
+				x.after = pick(0, x.kernel - 1);
+			}
+			groups = k = c;
+		}
 	} while ((!is_large(&y) && !is_large(&x)) ||
 		 (u64)axis_out(&y) * axis_out(&x) * y.kernel * x.kernel * c / groups * k >
 			 LARGE_MACS ||
@@ -853,7 +889,12 @@ static struct npu_graph *make_large(char what[256])
 	graph->input[graph->input_count++] = m.tensor;
 	if (y.front + y.behind + x.front + x.behind)
 		make_large_pad(&m, &y, &x);
-	make_large_conv(&m, &y, &x, k, groups);
+	if (!pool)
+		make_large_conv(&m, &y, &x, k, groups);
+	else if (chance(70))
+		make_large_pool(&m, &y, &x);
+	else
+		make_extreme(&m);
 	graph->output[graph->output_count++] = m.tensor;
 	memcpy(what, m.what, sizeof(m.what));
 	return graph;

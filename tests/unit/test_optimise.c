@@ -227,11 +227,69 @@ static void test_large_pool(void **state)
 	pool->window.pad_bottom = pool->window.pad_right = 4;
 	optimise("nv_small", out);
 	assert_int_equal(net->layer_count, 2);
-	assert_int_equal(net->layer[0].pool.window.r, 5);
-	assert_int_equal(net->layer[0].pool.window.pad_top, 2);
+	assert_int_equal(net->layer[0].pool.window.r, 8);
+	assert_int_equal(net->layer[0].pool.window.pad_top, 4);
 	assert_int_equal(net->layer[0].group_count, 0);
-	assert_int_equal(net->layer[1].pool.window.r, 5);
+	assert_int_equal(net->layer[1].pool.window.r, 2);
+	assert_int_equal(net->layer[1].pool.window.pad_top, 0);
 	assert_int_equal(net->layer[1].group_count, 1);
+	end();
+}
+
+/* Windows of any size: with strides of the window's own, or any where there is one output. */
+static void test_many_passes(void **state)
+{
+	static const struct {
+		u32 in, out, kernel, stride, passes, first_stride;
+		enum npu_layer_kind kind;
+	} list[] = {
+		{ 112, 1, 112, 1, 3, 8, NPU_LAYER_PDP }, /* 112 = 8 * 14, 14 = 7 * 2 */
+		{ 96, 3, 32, 32, 2, 8, NPU_LAYER_PDP }, /* 32 = 8 * 4 */
+		{ 64, 40, 25, 1, 4, 1, NPU_LAYER_PDP }, /* 25 = 8 + 7 + 7 + 3 */
+		{ 65, 5, 17, 12, 2, 4, NPU_LAYER_PDP }, /* 17 = 5 + 3 * 4 */
+		{ 39, 3, 5, 17, 1, 0, NPU_LAYER_CPU }, /* no stride in between */
+	};
+	u32 i, in, out;
+
+	for (i = 0; i < sizeof(list) / sizeof(list[0]); i++) {
+		struct npu_op *pool;
+
+		begin();
+		input(in = tensor("in", list[i].in, 60, 16, 0.1f, 5));
+		out = tensor("out", list[i].out, 60, 16, 0.1f, 5);
+		pool = add_op(NPU_OP_MAX_POOL, "pool", in, NPU_NONE, out);
+		pool->window.r = list[i].kernel;
+		pool->window.stride_y = list[i].stride;
+		optimise("nv_small", out);
+		assert_int_equal(net->layer_count, list[i].passes);
+		assert_int_equal(net->layer[0].kind, list[i].kind);
+		if (list[i].kind == NPU_LAYER_PDP)
+			assert_int_equal(net->layer[0].pool.window.stride_y, list[i].first_stride);
+		end();
+	}
+}
+
+/* Extremes of whole planes are pooling, the least with PDP's own kind. */
+static void test_extremes(void **state)
+{
+	u32 in, out;
+
+	begin();
+	input(in = tensor("in", 40, 56, 32, 0.1f, 5));
+	out = tensor("out", 1, 1, 32, 0.1f, 5);
+	add_op(NPU_OP_REDUCE_MIN, "least", in, NPU_NONE, out)->axes = 6;
+	optimise("nv_small", out);
+	assert_int_equal(net->layer[0].kind, NPU_LAYER_PDP);
+	assert_int_equal(net->layer[0].pool.kind, NPU_POOL_MIN);
+	assert_int_equal(net->layer[net->layer_count - 1].group_count, 1);
+	end();
+
+	begin();
+	input(in = tensor("in", 40, 56, 32, 0.1f, 5));
+	out = tensor("out", 40, 56, 1, 0.1f, 5);
+	add_op(NPU_OP_REDUCE_MAX, "most", in, NPU_NONE, out)->axes = 8;
+	optimise("nv_small", out);
+	assert_int_equal(net->layer[0].kind, NPU_LAYER_CPU);
 	end();
 }
 
@@ -649,6 +707,8 @@ int main(void)
 		cmocka_unit_test(test_pool),
 		cmocka_unit_test(test_pool_after_residual),
 		cmocka_unit_test(test_large_pool),
+		cmocka_unit_test(test_many_passes),
+		cmocka_unit_test(test_extremes),
 		cmocka_unit_test(test_large_window_on_small_plane),
 		cmocka_unit_test(test_reshape_before_pad),
 		cmocka_unit_test(test_scales_too_far_apart),
