@@ -43,6 +43,7 @@ static void drm_destroy(struct npu_device *device)
 		close(drm->fd);
 	pthread_cond_destroy(&drm->slot_free);
 	pthread_mutex_destroy(&drm->lock);
+	pthread_mutex_destroy(&drm->turn);
 	free(drm);
 }
 
@@ -84,6 +85,7 @@ static int read_limits(struct npu_drm *drm)
 	int err = query(drm, DRM_NVDLA_QUERY_LIMITS, &limits, sizeof(limits));
 
 	drm->base.region_bytes = limits.bo_bytes;
+	drm->base.max_jobs = max(min(limits.jobs_per_submit, (u32)NPU_DRM_SLOTS), 1u);
 	return err;
 }
 
@@ -99,6 +101,7 @@ static int drm_open(const char *name, struct npu_device **device)
 	drm->base.ops = &drm_ops;
 	drm->priority = drm->kernel_priority = NPU_PRIORITY_NORMAL;
 	atomic_init(&drm->base.references, 1);
+	pthread_mutex_init(&drm->turn, NULL);
 	pthread_mutex_init(&drm->lock, NULL);
 	pthread_cond_init(&drm->slot_free, NULL);
 	drm->fd = npu_drm_open_node(name, &drm->number);

@@ -10,10 +10,10 @@
 
 #include "internal.h"
 
-#define NPU_DRM_SLOTS 32 /* submissions of one handle that run at the same time */
+#define NPU_DRM_SLOTS NPU_MAX_JOBS /* jobs of one handle that run at the same time */
 
 /**
- * struct npu_drm_slot - what a submission needs while it runs
+ * struct npu_drm_slot - what a job needs while it runs
  * @syncobj: signalled at its end; 0: not made yet
  * @busy: in use
  */
@@ -26,9 +26,10 @@ struct npu_drm_slot {
  * struct npu_drm - an open node
  * @fd: of the node
  * @number: N of /dev/accel/accelN
+ * @turn: held while a submission waits for slots: those that need many are not overtaken for ever
  * @lock: of everything below
  * @slot_free: a slot has become free
- * @slot: submissions
+ * @slot: jobs
  * @results: buffer with a struct drm_nvdla_job_result for each slot; made by the first submission
  * @priority: of the handle
  * @kernel_priority: what the kernel has now
@@ -37,6 +38,7 @@ struct npu_drm {
 	struct npu_device base;
 	int fd;
 	u32 number;
+	pthread_mutex_t turn;
 	pthread_mutex_t lock;
 	pthread_cond_t slot_free;
 	struct npu_drm_slot slot[NPU_DRM_SLOTS];
@@ -76,9 +78,7 @@ int npu_drm_open_node(const char *name, u32 *number);
 int npu_drm_chain_create(struct npu_device *device, const void *stream, size_t bytes,
 			 struct npu_chain **chain);
 void npu_drm_chain_destroy(struct npu_device *device, struct npu_chain *chain);
-int npu_drm_submit(struct npu_device *device, struct npu_chain *chain,
-		   const struct npu_buffer *region, u32 region_count,
-		   struct npu_recording *recording, struct npu_chain_stats *stats);
+int npu_drm_submit(struct npu_device *device, struct npu_submission *submission);
 
 /* Frees what submissions have left behind. */
 void npu_drm_free_slots(struct npu_drm *drm);

@@ -105,35 +105,49 @@ static int make_syncobj(struct npu_drm *drm, struct npu_drm_slot *slot)
 	return npu_fail(err, "%s: cannot make a syncobj: %s", drm->base.name, strerror(-err));
 }
 
-/* Takes a slot, and waits for one where more threads than slots submit. */
-static int take_slot(struct npu_drm *drm, struct npu_drm_slot **out)
+/* With the lock held: as many free slots as there are wanted, or a number that is too small. */
+static u32 find_slots(struct npu_drm *drm, struct npu_drm_slot **slot, u32 wanted)
 {
-	struct npu_drm_slot *slot = NULL;
+	u32 i, found = 0;
+
+	for (i = 0; i < NPU_DRM_SLOTS && found < wanted; i++)
+		if (!drm->slot[i].busy)
+			slot[found++] = &drm->slot[i];
+	return found;
+}
+
+static void mark_slots(struct npu_drm_slot **slot, u32 count, bool busy)
+{
+	u32 i;
+
+	for (i = 0; i < count; i++)
+		slot[i]->busy = busy;
+}
+
+/* Takes @count slots, and waits for them where more jobs than slots are on their way. */
+static int take_slots(struct npu_drm *drm, struct npu_drm_slot **slot, u32 count)
+{
 	u32 i;
 	int err;
 
+	pthread_mutex_lock(&drm->turn);
 	pthread_mutex_lock(&drm->lock);
-	for (;;) {
-		for (i = 0; i < NPU_DRM_SLOTS && !slot; i++)
-			if (!drm->slot[i].busy)
-				slot = &drm->slot[i];
-		if (slot)
-			break;
+	while (find_slots(drm, slot, count) < count)
 		pthread_cond_wait(&drm->slot_free, &drm->lock);
-	}
 	err = make_results(drm);
+	for (i = 0; i < count && !err; i++)
+		err = make_syncobj(drm, slot[i]);
 	if (!err)
-		err = make_syncobj(drm, slot);
-	slot->busy = !err;
+		mark_slots(slot, count, true);
 	pthread_mutex_unlock(&drm->lock);
-	*out = slot;
+	pthread_mutex_unlock(&drm->turn);
 	return err;
 }
 
-static void give_slot(struct npu_drm *drm, struct npu_drm_slot *slot)
+static void give_slots(struct npu_drm *drm, struct npu_drm_slot **slot, u32 count)
 {
 	pthread_mutex_lock(&drm->lock);
-	slot->busy = false;
+	mark_slots(slot, count, false);
 	pthread_cond_signal(&drm->slot_free);
 	pthread_mutex_unlock(&drm->lock);
 }
@@ -217,15 +231,36 @@ static int sync_for_cpu(struct npu_drm *drm, const struct drm_chain *chain,
 
 /* ---- submission ---- */
 
-static int bind_regions(struct npu_drm *drm, const struct drm_chain *chain,
-			const struct npu_buffer *region, u32 region_count,
+/**
+ * struct batch - what a submission consists of
+ * @slot: of each job
+ * @binding, @bindings: of all jobs, one behind the other; @bindings of them
+ */
+struct batch {
+	struct npu_drm *drm;
+	struct npu_submission *submission;
+	struct npu_drm_slot *slot[NPU_MAX_JOBS];
+	struct drm_nvdla_sync done[NPU_MAX_JOBS];
+	struct drm_nvdla_job job[NPU_MAX_JOBS];
+	struct drm_nvdla_binding binding[NPU_MAX_BINDINGS];
+	u32 bindings;
+};
+
+static struct drm_chain *batch_chain(const struct batch *batch, u32 i)
+{
+	return to_chain(batch->submission->job[i].chain);
+}
+
+static int bind_regions(struct npu_drm *drm, const struct npu_device_job *from,
 			struct drm_nvdla_binding *binding)
 {
+	const struct drm_chain *chain = to_chain(from->chain);
+	const struct npu_buffer *region = from->region;
 	u32 i;
 
-	if (chain->region_count > region_count)
+	if (chain->region_count > from->region_count)
 		return npu_fail(-EINVAL, "%s: the chain has %u regions, %u are bound",
-				drm->base.name, chain->region_count, region_count);
+				drm->base.name, chain->region_count, from->region_count);
 	for (i = 0; i < chain->region_count; i++) {
 		binding[i] = (struct drm_nvdla_binding){ 0 };
 		if (!chain->region[i].size)
@@ -241,14 +276,56 @@ static int bind_regions(struct npu_drm *drm, const struct drm_chain *chain,
 	return 0;
 }
 
-static int submit_failed(struct npu_drm *drm, const struct drm_chain *chain, int err)
+static int prepare_job(struct batch *batch, u32 i)
 {
-	const char *name = drm->base.name;
+	const struct npu_device_job *from = &batch->submission->job[i];
+	struct drm_nvdla_binding *binding = &batch->binding[batch->bindings];
+	const struct drm_chain *chain = to_chain(from->chain);
+	const struct npu_drm_slot *slot = batch->slot[i];
+	int err = bind_regions(batch->drm, from, binding);
+
+	if (err)
+		return err;
+	/* Stays where the kernel, against its word, writes no result. */
+	slot_result(batch->drm, slot)->error = -EPROTO;
+	batch->bindings += chain->region_count;
+	batch->done[i] = (struct drm_nvdla_sync){ .handle = slot->syncobj };
+	batch->job[i] = (struct drm_nvdla_job){
+		.chain = chain->handle,
+		.bindings = (uintptr_t)binding,
+		.binding_count = chain->region_count,
+		.binding_stride = sizeof(*binding),
+		.out_syncs = (uintptr_t)&batch->done[i],
+		.out_sync_count = 1,
+		.sync_stride = sizeof(batch->done[i]),
+		.result = batch->drm->results.handle,
+		.result_offset = result_offset(batch->drm, slot),
+	};
+	return sync_for_device(batch->drm, chain, from->region);
+}
+
+static int prepare_jobs(struct batch *batch)
+{
+	u32 i;
+	int err = 0;
+
+	for (i = 0; i < batch->submission->count && !err; i++) {
+		err = prepare_job(batch, i);
+		if (err)
+			batch->submission->failed = i;
+	}
+	return err;
+}
+
+static int submit_failed(const struct batch *batch, int err)
+{
+	const char *name = batch->drm->base.name;
+	u32 blamed = min(batch->submission->failed, batch->submission->count - 1);
 
 	switch (err) {
 	case -ENOSPC:
 		return npu_fail(err, "%s: the chain needs %u banks, fewer are available", name,
-				chain->base.banks);
+				batch->submission->job[blamed].chain->banks);
 	case -EDQUOT:
 		return npu_fail(err, "%s: this process has more jobs queued than the kernel allows",
 				name);
@@ -261,26 +338,14 @@ static int submit_failed(struct npu_drm *drm, const struct drm_chain *chain, int
 	}
 }
 
-static int submit_job(struct npu_drm *drm, struct drm_chain *chain,
-		      const struct drm_nvdla_binding *binding, const struct npu_drm_slot *slot)
+static int submit_jobs(struct batch *batch)
 {
-	struct drm_nvdla_sync done = { .handle = slot->syncobj };
-	struct drm_nvdla_job job = {
-		.chain = chain->handle,
-		.bindings = (uintptr_t)binding,
-		.binding_count = chain->region_count,
-		.binding_stride = sizeof(*binding),
-		.out_syncs = (uintptr_t)&done,
-		.out_sync_count = 1,
-		.sync_stride = sizeof(done),
-		.result = drm->results.handle,
-		.result_offset = result_offset(drm, slot),
-	};
 	struct drm_nvdla_submit submit = {
-		.jobs = (uintptr_t)&job,
-		.job_count = 1,
-		.job_stride = sizeof(job),
+		.jobs = (uintptr_t)batch->job,
+		.job_count = batch->submission->count,
+		.job_stride = sizeof(batch->job[0]),
 	};
+	struct npu_drm *drm = batch->drm;
 	int err;
 
 	pthread_mutex_lock(&drm->lock);
@@ -289,7 +354,10 @@ static int submit_job(struct npu_drm *drm, struct drm_chain *chain,
 		npu_drm_tell_priority(drm, drm->priority);
 	err = npu_drm_call(drm, DRM_IOCTL_NVDLA_SUBMIT, &submit);
 	pthread_mutex_unlock(&drm->lock);
-	return err ? submit_failed(drm, chain, err) : 0;
+	if (!err)
+		return 0;
+	batch->submission->failed = min(submit.failed_job, submit.job_count);
+	return submit_failed(batch, err);
 }
 
 /* Are fewer banks there now than the chain needs?  Banks that fail take running jobs with them. */
@@ -327,56 +395,79 @@ static int job_failed(struct npu_drm *drm, const struct drm_chain *chain, int er
 }
 
 /* The kernel ends each job: with a time-out where nothing else does. */
-static int wait_job(struct npu_drm *drm, const struct drm_chain *chain, struct npu_drm_slot *slot,
-		    struct npu_chain_stats *stats)
+static int wait_jobs(struct batch *batch)
 {
-	volatile struct drm_nvdla_job_result *result = slot_result(drm, slot);
-	int err = drmSyncobjWait(drm->fd, &slot->syncobj, 1, INT64_MAX, 0, NULL);
+	u32 handle[NPU_MAX_JOBS], i;
+	int err;
 
-	if (err < 0)
-		return npu_fail(err, "%s: cannot wait for a job: %s", drm->base.name,
-				strerror(-err));
+	for (i = 0; i < batch->submission->count; i++)
+		handle[i] = batch->slot[i]->syncobj;
+	err = drmSyncobjWait(batch->drm->fd, handle, batch->submission->count, INT64_MAX,
+			     DRM_SYNCOBJ_WAIT_FLAGS_WAIT_ALL, NULL);
+	return err < 0 ? npu_fail(err, "%s: cannot wait for a job: %s", batch->drm->base.name,
+				  strerror(-err))
+		       : 0;
+}
+
+static int end_job(struct batch *batch, u32 i)
+{
+	const struct drm_chain *chain = batch_chain(batch, i);
+	struct npu_device_job *job = &batch->submission->job[i];
+	volatile struct drm_nvdla_job_result *result = slot_result(batch->drm, batch->slot[i]);
+
 	if (result->error)
-		return job_failed(drm, chain, result->error, result->tasks);
+		return job_failed(batch->drm, chain, result->error, result->tasks);
 	/* Where the device went meanwhile, its memory did too, and reads as zeros. */
 	if (result->tasks != chain->base.tasks)
-		return job_failed(drm, chain, -ENODEV, result->tasks);
-	stats->start_ns = result->start_ns;
-	stats->end_ns = result->end_ns;
-	stats->busy_ns = result->busy_ns;
-	stats->register_writes = result->register_writes;
-	return 0;
+		return job_failed(batch->drm, chain, -ENODEV, result->tasks);
+	job->stats.start_ns = result->start_ns;
+	job->stats.end_ns = result->end_ns;
+	job->stats.busy_ns = result->busy_ns;
+	job->stats.register_writes = result->register_writes;
+	return sync_for_cpu(batch->drm, chain, job->region);
 }
 
-static int run_in_slot(struct npu_drm *drm, struct drm_chain *chain,
-		       const struct npu_buffer *region, u32 region_count, struct npu_drm_slot *slot,
-		       struct npu_chain_stats *stats)
+/* Up to one that failed. */
+static int end_jobs(struct batch *batch)
 {
-	struct drm_nvdla_binding binding[NVDLA_CHAIN_MAX_REGIONS];
-	int err = bind_regions(drm, chain, region, region_count, binding);
+	struct npu_submission *submission = batch->submission;
+	int err = 0;
 
-	/* Stays where the kernel, against its word, writes no result. */
-	slot_result(drm, slot)->error = -EPROTO;
-	if (!err)
-		err = sync_for_device(drm, chain, region);
-	if (!err)
-		err = submit_job(drm, chain, binding, slot);
-	if (!err)
-		err = wait_job(drm, chain, slot, stats);
-	return err ? err : sync_for_cpu(drm, chain, region);
+	while (!err && submission->done < submission->count) {
+		err = end_job(batch, submission->done);
+		if (err)
+			submission->failed = submission->done;
+		else
+			submission->done++;
+	}
+	return err;
 }
 
-int npu_drm_submit(struct npu_device *device, struct npu_chain *chain,
-		   const struct npu_buffer *region, u32 region_count,
-		   struct npu_recording *recording, struct npu_chain_stats *stats)
+static int run_batch(struct batch *batch)
 {
-	struct npu_drm *drm = to_npu_drm(device);
-	struct npu_drm_slot *slot;
-	int err = take_slot(drm, &slot);
+	int err = prepare_jobs(batch);
 
+	if (!err)
+		err = submit_jobs(batch);
+	if (!err)
+		err = wait_jobs(batch);
+	return err ? err : end_jobs(batch);
+}
+
+int npu_drm_submit(struct npu_device *device, struct npu_submission *submission)
+{
+	struct batch batch;
+	int err;
+
+	submission->done = 0;
+	submission->failed = submission->count;
+	batch.drm = to_npu_drm(device);
+	batch.submission = submission;
+	batch.bindings = 0;
+	err = take_slots(batch.drm, batch.slot, submission->count);
 	if (err)
 		return err;
-	err = run_in_slot(drm, to_chain(chain), region, region_count, slot, stats);
-	give_slot(drm, slot);
+	err = run_batch(&batch);
+	give_slots(batch.drm, batch.slot, submission->count);
 	return err;
 }

@@ -36,7 +36,11 @@ struct sim_region {
 struct sim_device {
 	struct npu_device base;
 	struct npu_sim_budget *budget;
-	pthread_mutex_t lock; /* one chain at a time; of everything below */
+	atomic_uint priority;
+	pthread_mutex_t lock;
+	pthread_cond_t turn_over;
+	bool busy; /* somebody has the model and everything below; of the lock */
+	u32 waiting[NPU_PRIORITY_HIGH + 1]; /* for it, by priority; of the lock */
 	struct npusim *sim;
 	struct nvdla_hw hw;
 	struct sim_region region[NVDLA_CHAIN_MAX_REGIONS];
@@ -47,6 +51,52 @@ struct sim_device {
 static struct sim_device *to_sim(struct npu_device *device)
 {
 	return (struct sim_device *)device;
+}
+
+/* ---- whose turn it is ---- */
+
+/* With the lock held. */
+static bool more_urgent_waits(const struct sim_device *sim, enum npu_priority priority)
+{
+	u32 i;
+
+	for (i = priority + 1; i < ARRAY_SIZE(sim->waiting); i++)
+		if (sim->waiting[i])
+			return true;
+	return false;
+}
+
+static void take_turn(struct sim_device *sim, enum npu_priority priority)
+{
+	pthread_mutex_lock(&sim->lock);
+	sim->waiting[priority]++;
+	while (sim->busy || more_urgent_waits(sim, priority))
+		pthread_cond_wait(&sim->turn_over, &sim->lock);
+	sim->waiting[priority]--;
+	sim->busy = true;
+	pthread_mutex_unlock(&sim->lock);
+}
+
+static void give_turn(struct sim_device *sim)
+{
+	pthread_mutex_lock(&sim->lock);
+	sim->busy = false;
+	pthread_cond_broadcast(&sim->turn_over);
+	pthread_mutex_unlock(&sim->lock);
+}
+
+/* Between two chains of a submission. */
+static void let_pass(struct sim_device *sim, enum npu_priority priority)
+{
+	bool passes;
+
+	pthread_mutex_lock(&sim->lock);
+	passes = more_urgent_waits(sim, priority);
+	pthread_mutex_unlock(&sim->lock);
+	if (!passes)
+		return;
+	give_turn(sim);
+	take_turn(sim, priority);
 }
 
 /* ---- the model's memory: the regions of the chain that runs ---- */
@@ -195,6 +245,7 @@ static void sim_destroy(struct npu_device *device)
 
 	npu_sim_budget_close(sim->budget);
 	npusim_destroy(sim->sim);
+	pthread_cond_destroy(&sim->turn_over);
 	pthread_mutex_destroy(&sim->lock);
 	free(sim);
 }
@@ -238,7 +289,10 @@ static int sim_open(const char *name, struct npu_device **device)
 	snprintf(sim->base.name, sizeof(sim->base.name), "%s%s", name,
 		 name[strlen(PREFIX)] ? "" : ":nv_small");
 	atomic_init(&sim->base.references, 1);
+	sim->base.max_jobs = NPU_MAX_JOBS;
+	atomic_init(&sim->priority, NPU_PRIORITY_NORMAL);
 	pthread_mutex_init(&sim->lock, NULL);
+	pthread_cond_init(&sim->turn_over, NULL);
 	err = npu_sim_budget_open(file, config->banks, &sim->budget);
 	if (!err)
 		err = sim_start(sim);
@@ -267,7 +321,9 @@ static int sim_reserve(struct npu_device *device, u32 banks)
 
 static int sim_set_priority(struct npu_device *device, enum npu_priority priority)
 {
-	return 0; /* a handle has a model of its own: there is nobody to go before */
+	/* A handle has a model of its own: it goes before nobody but the handle's own threads. */
+	atomic_store(&to_sim(device)->priority, priority);
+	return 0;
 }
 
 static int sim_set_cap(struct npu_device *device, u32 banks)
@@ -471,62 +527,93 @@ static void fill_stats(struct sim_device *sim, u64 start, u64 writes, struct npu
 	stats->register_writes = writes;
 }
 
-static int submit_locked(struct sim_device *sim, struct sim_chain *chain,
-			 const struct npu_buffer *region, u32 region_count,
-			 struct npu_chain_stats *stats)
+/* All of them have to find their banks now: what has been accepted keeps them. */
+static int admit(struct sim_device *sim, struct npu_submission *submission)
 {
-	u64 base[NVDLA_CHAIN_MAX_REGIONS];
 	struct npu_device_budget budget;
+	int err = npu_sim_budget_read(sim->budget, &budget);
+	u32 i;
+
+	for (i = 0; i < submission->count && !err; i++) {
+		u32 banks = submission->job[i].chain->banks;
+
+		if (banks <= budget.banks_available)
+			continue;
+		submission->failed = i;
+		err = npu_fail(-ENOSPC, "%s: the chain needs %u banks, %u are available",
+			       sim->base.name, banks, budget.banks_available);
+	}
+	return err;
+}
+
+static int run_chain(struct sim_device *sim, struct npu_device_job *job)
+{
+	const struct nvdla_chain *chain = &((struct sim_chain *)job->chain)->chain;
+	u64 base[NVDLA_CHAIN_MAX_REGIONS];
 	struct chain_run run;
 	int err, state;
 	u64 start;
 
-	err = npu_sim_budget_read(sim->budget, &budget);
+	err = bind_regions(sim, chain, job->region, job->region_count, base);
 	if (err)
 		return err;
-	if (chain->base.banks > budget.banks_available)
-		return npu_fail(-ENOSPC, "%s: the chain needs %u banks, %u are available",
-				sim->base.name, chain->base.banks, budget.banks_available);
-	err = bind_regions(sim, &chain->chain, region, region_count, base);
-	if (err)
-		return err;
-	if (set_guard(sim, &chain->chain))
+	if (set_guard(sim, chain))
 		return npu_fail(-ENOMEM, "%s: out of memory", sim->base.name);
 	npusim_clear_fault(sim->sim);
 	npusim_clear_counters(sim->sim);
-	npu_record_chain(sim->recording, &chain->chain, region, base);
-	stats->start_ns = npu_now_ns();
+	npu_record_chain(sim->recording, chain, job->region, base);
+	job->stats.start_ns = npu_now_ns();
 	start = npusim_now(sim->sim);
-	state = chain_run_start(&run, &sim->hw, &chain->chain, base, false);
+	state = chain_run_start(&run, &sim->hw, chain, base, false);
 	err = run_to_end(sim, &run, state);
 	if (err)
 		return err;
-	stats->end_ns = npu_now_ns();
-	npu_record_results(sim->recording, &chain->chain, region, base);
-	fill_stats(sim, start, run.writes, stats);
+	job->stats.end_ns = npu_now_ns();
+	npu_record_results(sim->recording, chain, job->region, base);
+	fill_stats(sim, start, run.writes, &job->stats);
 	return 0;
 }
 
-static int sim_submit(struct npu_device *device, struct npu_chain *chain,
-		      const struct npu_buffer *region, u32 region_count,
-		      struct npu_recording *recording, struct npu_chain_stats *stats)
+static int run_job(struct sim_device *sim, struct npu_device_job *job,
+		   struct npu_recording *recording)
 {
-	struct sim_device *sim = to_sim(device);
 	const struct nvdla_io io = sim->hw.io;
 	int err = 0;
 
-	pthread_mutex_lock(&sim->lock);
 	sim->recording = recording;
 	/* A recording begins where the hardware that replays it begins. */
 	if (npu_record_needs_reset(recording))
 		err = nvdla_hw_init(&sim->hw, &io, sim->base.config);
 	if (err)
-		npu_fail(err, "%s: cannot reset", device->name);
+		npu_fail(err, "%s: cannot reset", sim->base.name);
 	else
-		err = submit_locked(sim, (struct sim_chain *)chain, region, region_count, stats);
+		err = run_chain(sim, job);
 	sim->recording = NULL;
 	sim->region_count = 0;
-	pthread_mutex_unlock(&sim->lock);
+	return err;
+}
+
+static int sim_submit(struct npu_device *device, struct npu_submission *submission)
+{
+	struct sim_device *sim = to_sim(device);
+	enum npu_priority priority = npu_thread_priority(atomic_load(&sim->priority));
+	int err;
+
+	submission->done = 0;
+	submission->failed = submission->count;
+	err = admit(sim, submission);
+	if (err)
+		return err;
+	take_turn(sim, priority);
+	while (!err && submission->done < submission->count) {
+		if (submission->done)
+			let_pass(sim, priority);
+		err = run_job(sim, &submission->job[submission->done], submission->recording);
+		submission->done += !err;
+	}
+	if (err)
+		submission->failed = submission->done;
+	give_turn(sim);
 	return err;
 }
 

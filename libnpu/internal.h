@@ -71,6 +71,38 @@ struct npu_chain_stats {
 
 struct npu_recording;
 
+/* Most chains of one submission, and most buffers that are bound to all of them together. */
+#define NPU_MAX_JOBS 64
+#define NPU_MAX_BINDINGS 256
+
+/**
+ * struct npu_device_job - one run of a chain
+ * @chain: of the device
+ * @region, @region_count: buffers bound to its regions
+ * @stats: filled where it is done
+ */
+struct npu_device_job {
+	struct npu_chain *chain;
+	const struct npu_buffer *region;
+	u32 region_count;
+	struct npu_chain_stats stats;
+};
+
+/**
+ * struct npu_submission - chains that are handed to the device at once: all of them, or none
+ * @job, @count: 1 to NPU_MAX_JOBS, in the order in which they run
+ * @recording: NULL: none
+ * @done: returned: so many were done from the first on, and their memory is the CPU's again
+ * @failed: returned where it fails: the job that is to blame; what came behind it counts for nothing.
+ *	@count where it is none in particular
+ */
+struct npu_submission {
+	struct npu_device_job *job;
+	u32 count;
+	struct npu_recording *recording;
+	u32 done, failed;
+};
+
 /**
  * struct npu_device_ops - what a kind of device can do
  * @destroy: free everything
@@ -80,8 +112,8 @@ struct npu_recording;
  * @set_priority: a valid one
  * @buffer_create: zeroed memory, aligned for any chain
  * @chain_create: copy, validate and own a stream; errors have their text
- * @submit: run a chain with @region bound to its regions and wait; -ENOSPC: needs more banks than
- *	this client may use now; -EIO: it hangs or did what it must not
+ * @submit: run chains and wait; -ENOSPC: one needs more banks than this client may use now; -EIO: it
+ *	hangs or did what it must not
  * @record_begin, @record_end: record submissions in between; NULL: cannot
  */
 struct npu_device_ops {
@@ -98,9 +130,7 @@ struct npu_device_ops {
 	int (*chain_create)(struct npu_device *device, const void *stream, size_t bytes,
 			    struct npu_chain **chain);
 	void (*chain_destroy)(struct npu_device *device, struct npu_chain *chain);
-	int (*submit)(struct npu_device *device, struct npu_chain *chain,
-		      const struct npu_buffer *region, u32 region_count,
-		      struct npu_recording *recording, struct npu_chain_stats *stats);
+	int (*submit)(struct npu_device *device, struct npu_submission *submission);
 	int (*record_begin)(struct npu_device *device, const char *dir, const char *title,
 			    struct npu_recording **recording);
 	int (*record_end)(struct npu_device *device, struct npu_recording *recording);
@@ -112,6 +142,7 @@ struct npu_device {
 	const struct nvdla_config *config;
 	u64 region_bytes; /* largest buffer that can be had; 0: no limit */
 	u64 sram_bytes; /* on-chip memory behind the second memory interface */
+	u32 max_jobs; /* of one submission */
 	char name[64];
 	atomic_uint references; /* the handle and its models */
 };
@@ -162,22 +193,32 @@ struct npu_memory {
 /* Runs of one model that can be under way at once: while one computes on the CPU, another has the NPU. */
 #define NPU_MODEL_LANES 2
 
+/*
+ * With further lanes, runs of one model go to the NPU in one submission: so many, as long as their arenas
+ * together have no more than so many bytes.
+ */
+#define NPU_FURTHER_LANES (NPU_MAX_JOBS - 1)
+#define NPU_FURTHER_BYTES (4u << 20)
+
 /**
  * struct npu_lane - what a run of a model has for itself
  * @arena: activations; made when the lane is first used
  * @busy: a run has it
+ * @plan: the plan that the run goes by: the model's count of replans
  */
 struct npu_lane {
 	struct npu_model *model;
 	struct npu_memory arena;
 	bool busy;
+	u64 plan;
 };
 
 /**
  * struct npu_model - a loaded model
  * @lock: of everything down to @hook_context, held during a replan and when its plan is looked at
  * @changed: a lane or the plan is free again
- * @lane: of which a run takes a free one; the first always has its arena
+ * @lane: of which a run takes a free one of the first NPU_MODEL_LANES, and those that join another run in its
+ *	submission one behind these; the first always has its arena
  * @running: runs that use the plan at this moment, without the lock
  * @planners: runs that wait for them to end, to plan again; no other run begins then
  * @program: layers, plan and streams
@@ -199,7 +240,7 @@ struct npu_model {
 	struct npu_chain **chain;
 	u32 chain_count;
 	pthread_cond_t changed;
-	struct npu_lane lane[NPU_MODEL_LANES];
+	struct npu_lane lane[NPU_MODEL_LANES + NPU_FURTHER_LANES];
 	u32 running, planners;
 	struct npu_memory weights;
 	u64 region_bytes;
@@ -232,14 +273,34 @@ int npu_model_fit_lane(struct npu_lane *lane);
 /* Makes the device ready for the streams and the arena of the program's present plan. */
 int npu_model_adopt_plan(struct npu_model *model);
 
-/* One run, in the first lane that is free. */
-int npu_model_run(struct npu_model *model, const struct npu_input *inputs,
-		  const struct npu_output *outputs, struct npu_run_stats *stats);
-
 /* Number and sizes of the caller's tensors. */
 int npu_model_check_io(const struct npu_model *model, const struct npu_input *inputs,
 		       unsigned input_count, const struct npu_output *outputs,
 		       unsigned output_count);
+
+/* ---- lanes (lane.c) ---- */
+
+/**
+ * npu_lane_enter() - begin a run: a lane, with a plan for the live budget and an arena for it
+ * @refused: NULL, or which plan was refused: the lane's @plan of then
+ * @stats: counts replans, receives the plan's budget
+ *
+ * Waits for a lane and, where it has to plan, for the runs that use the old plan: the caller must not have
+ * entered any.
+ *
+ * Return: 0; errors of planning, with their text.
+ */
+int npu_lane_enter(struct npu_model *model, const u64 *refused, struct npu_run_stats *stats,
+		   struct npu_lane **lane);
+
+/* The same where it can be had without waiting and planning.  NULL: it cannot. */
+struct npu_lane *npu_lane_join(struct npu_model *model, struct npu_run_stats *stats);
+
+/* The run has ended. */
+void npu_lane_leave(struct npu_lane *lane);
+
+/* Is this model recorded or watched step by step?  Its runs go one by one. */
+bool npu_model_is_watched(const struct npu_model *model);
 
 /* Ends the worker and cancels what it has not begun. */
 void npu_model_stop_jobs(struct npu_model *model);

@@ -17,6 +17,7 @@ struct npu_job {
 	struct npu_job *next; /* in the queue */
 	struct npu_input *input;
 	struct npu_output *output;
+	unsigned input_count, output_count;
 	int event; /* eventfd: readable when the job has ended */
 
 	pthread_mutex_t lock; /* of everything below */
@@ -76,6 +77,8 @@ static struct npu_job *create_job(const struct npu_input *inputs, unsigned input
 	job->event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	job->input = copy_array(inputs, input_count, sizeof(*inputs));
 	job->output = copy_array(outputs, output_count, sizeof(*outputs));
+	job->input_count = input_count;
+	job->output_count = output_count;
 	if (job->event < 0 || !job->input || !job->output) {
 		destroy_job(job);
 		return NULL;
@@ -104,7 +107,7 @@ static void finish_job(struct npu_job *job, int result)
 
 static void run_job(struct npu_model *model, struct npu_job *job)
 {
-	struct npu_run_stats stats = { 0 };
+	struct npu_run_stats stats = { .size = sizeof(stats) };
 	int result;
 
 	pthread_mutex_lock(&job->lock);
@@ -114,7 +117,8 @@ static void run_job(struct npu_model *model, struct npu_job *job)
 	}
 	job->state = JOB_RUNNING;
 	pthread_mutex_unlock(&job->lock);
-	result = npu_model_run(model, job->input, job->output, &stats);
+	result = npu_run(model, job->input, job->input_count, job->output, job->output_count,
+			 &stats);
 	pthread_mutex_lock(&job->lock);
 	job->stats = stats;
 	pthread_mutex_unlock(&job->lock);

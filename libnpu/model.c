@@ -459,7 +459,7 @@ static int new_model(struct npu_device *device, struct source *source,
 	pthread_mutex_init(&model->queue_lock, NULL);
 	pthread_cond_init(&model->wake, NULL);
 	pthread_cond_init(&model->changed, NULL);
-	for (i = 0; i < NPU_MODEL_LANES; i++)
+	for (i = 0; i < ARRAY_SIZE(model->lane); i++)
 		model->lane[i].model = model;
 	err = init_model(model, source, options);
 	if (err) {
@@ -526,7 +526,7 @@ void npu_model_free(struct npu_model *model)
 	destroy_chains(model);
 	destroy_buffers(model, &model->weights, 0);
 	free(model->weights.buffer);
-	for (i = 0; i < NPU_MODEL_LANES; i++) {
+	for (i = 0; i < ARRAY_SIZE(model->lane); i++) {
 		destroy_buffers(model, &model->lane[i].arena, 0);
 		free(model->lane[i].arena.buffer);
 	}

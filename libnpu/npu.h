@@ -16,8 +16,8 @@
  *
  * Processes.  A child of fork() opens the NPU itself; it does not use its parent's handles.
  *
- * Threads.  Every function may be called from every thread at any time.  Runs of one model are
- * done one after another; runs of different models share the NPU chain by chain.  Freeing an object
+ * Threads.  Every function may be called from every thread at any time.  Runs share
+ * the NPU chain by chain.  Freeing an object
  * while another thread still uses it is the one thing that the caller has to prevent.
  *
  * Growth.  Structs that begin with @size grow at their end in later versions: set @size to
@@ -189,8 +189,8 @@ enum npu_priority {
  * npu_set_priority() - priority of this handle's chains against those of other handles
  * @priority: for chains submitted from now on
  *
- * Real NPUs: strict, a chain waits until none of higher priority is ready.  Of simulated NPUs each
- * handle has its own, nobody waits: it is checked and otherwise without effect.
+ * Strict: a chain waits until none of higher priority is ready.  Of simulated NPUs each handle has its
+ * own: there it counts against npu_set_thread_priority() of the handle's other threads.
  *
  * Return: 0; -EINVAL: there is no such priority; -EACCES: not permitted; other errno.
  */
@@ -467,6 +467,8 @@ struct npu_output {
  * @busy_ns: sum of the times in which a task of the run had the NPU; 0 for simulated NPUs
  * @start_ns, @end_ns: CLOCK_MONOTONIC when the NPU got the run's first task and had done its last;
  *	of a run without tasks: of its steps
+ * @submissions: to the NPU, of one or more chains; one that has chains of several runs counts for the run of
+ *	the first
  */
 struct npu_run_stats {
 	size_t size;
@@ -490,6 +492,7 @@ struct npu_run_stats {
 	uint64_t busy_ns;
 	uint64_t start_ns;
 	uint64_t end_ns;
+	uint32_t submissions;
 };
 
 /**
@@ -504,6 +507,35 @@ struct npu_run_stats {
 NPU_API int npu_run(struct npu_model *model, const struct npu_input *inputs, unsigned input_count,
 		    const struct npu_output *outputs, unsigned output_count,
 		    struct npu_run_stats *stats);
+
+/**
+ * struct npu_call - one run of several
+ * @inputs, @input_count, @outputs, @output_count: as for npu_run()
+ * @stats: filled where not NULL, of runs that were done and of the one that failed
+ */
+struct npu_call {
+	struct npu_model *model;
+	const struct npu_input *inputs;
+	unsigned input_count;
+	const struct npu_output *outputs;
+	unsigned output_count;
+	struct npu_run_stats *stats;
+};
+
+/**
+ * npu_run_calls() - run models one after another and wait for the results
+ * @calls, @count: in their order
+ * @done: receives how many were done, also where it fails: the run behind these is the one that failed; may
+ *	be NULL
+ *
+ * Results are those of as many npu_run().  What comes one behind the other on one NPU without a step of the CPU
+ * between, and without an input that an earlier call writes, is handed to it at once: the NPU goes from one
+ * chain to the next without the library.  A budget that shrinks is followed as npu_run() does.  Memory that is
+ * mapped twice has to have the same address in all calls.
+ *
+ * Return: as npu_run(), of the first run that failed.  Numbers and sizes of all calls are looked at first.
+ */
+NPU_API int npu_run_calls(const struct npu_call *calls, unsigned count, unsigned *done);
 
 /**
  * npu_submit() - run a model in the background

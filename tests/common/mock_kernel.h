@@ -69,6 +69,7 @@ struct mock_file {
  * @message: what CHAIN_CREATE writes then
  * @interrupt: so many ioctls are interrupted by a signal first
  * @bo_limit: largest buffer in one piece; @bo_advice: what LIMITS says of it
+ * @jobs_per_submit: of LIMITS
  * @job_error: what the next job ends with, and then nothing else
  * @lost_to: the next job loses banks while it runs, so many stay; 0: it does not
  * @silent_result: jobs do not write their result
@@ -86,6 +87,7 @@ struct mock_kernel {
 	const char *message;
 	int interrupt;
 	u64 bo_limit, bo_advice;
+	u32 jobs_per_submit;
 	int job_error;
 	u32 lost_to;
 	bool silent_result;
@@ -127,6 +129,7 @@ static void mock_begin(const char *config)
 		.generation = 1,
 		.bo_limit = 4u << 20,
 		.bo_advice = 4u << 20,
+		.jobs_per_submit = 16,
 	};
 	snprintf(name, sizeof(name), "sim:%s", config);
 	MOCK_RULE(npu_open(name, &mock.sim) == 0);
@@ -196,7 +199,8 @@ static int mock_query(struct mock_file *file, struct drm_nvdla_dev_query *query)
 		.address_bits = 32,
 		.region_alignment = 8 * config->atom,
 	};
-	struct drm_nvdla_limits limits = { .bo_bytes = mock.bo_advice };
+	struct drm_nvdla_limits limits = { .bo_bytes = mock.bo_advice,
+					   .jobs_per_submit = mock.jobs_per_submit };
 	struct drm_nvdla_budget budget = {
 		.generation = mock.generation,
 		.banks_total = config->banks,
@@ -395,14 +399,15 @@ static void mock_bind(struct mock_file *file, const struct mock_chain *chain,
 	}
 }
 
-static int mock_run(struct mock_file *file, const struct drm_nvdla_job *job)
+static void mock_run(struct mock_file *file, const struct drm_nvdla_job *job)
 {
 	struct mock_chain *chain = mock_chain(file, job->chain);
 	struct mock_bo *result_bo = mock_bo(file, job->result);
 	struct drm_nvdla_job_result result = { .tasks = chain->chain->tasks, .busy_ns = 1000 };
 	const struct drm_nvdla_sync *done = (const void *)(uintptr_t)job->out_syncs;
 	struct npu_buffer region[NVDLA_CHAIN_MAX_REGIONS];
-	struct npu_chain_stats stats = { 0 };
+	struct npu_device_job own = { chain->chain, region, chain->region_count };
+	struct npu_submission submission = { &own, 1 };
 
 	MOCK_RULE(job->binding_count == chain->region_count);
 	MOCK_RULE(job->binding_stride == sizeof(struct drm_nvdla_binding));
@@ -412,8 +417,6 @@ static int mock_run(struct mock_file *file, const struct drm_nvdla_job *job)
 	MOCK_RULE(!result_bo->cached && job->result_offset % 8 == 0);
 	MOCK_RULE(job->result_offset + sizeof(result) <= result_bo->size);
 	mock_bind(file, chain, (const void *)(uintptr_t)job->bindings, region);
-	if (chain->chain->banks > mock_available(file))
-		return -ENOSPC;
 	if (mock.lost_to) {
 		mock.usable = mock.lost_to;
 		mock.generation++;
@@ -423,24 +426,33 @@ static int mock_run(struct mock_file *file, const struct drm_nvdla_job *job)
 	result.error = mock.job_error;
 	mock.job_error = 0;
 	if (!result.error)
-		result.error = mock.sim->ops->submit(mock.sim, chain->chain, region,
-						     chain->region_count, NULL, &stats);
-	result.register_writes = stats.register_writes;
-	result.start_ns = stats.start_ns;
-	result.end_ns = stats.end_ns;
+		result.error = mock.sim->ops->submit(mock.sim, &submission);
+	result.register_writes = own.stats.register_writes;
+	result.start_ns = own.stats.start_ns;
+	result.end_ns = own.stats.end_ns;
 	if (!mock.silent_result)
 		memcpy(result_bo->npu + job->result_offset, &result, sizeof(result));
 	file->fence[done->handle - 1] = true;
-	return 0;
 }
 
+/* All jobs are accepted, or none. */
 static int mock_submit(struct mock_file *file, struct drm_nvdla_submit *submit)
 {
-	MOCK_RULE(submit->job_count == 1 && submit->job_stride == sizeof(struct drm_nvdla_job));
-	MOCK_RULE(!submit->flags);
+	const struct drm_nvdla_job *job = (const void *)(uintptr_t)submit->jobs;
+	u32 i;
+
+	MOCK_RULE(submit->job_count && submit->job_count <= mock.jobs_per_submit);
+	MOCK_RULE(submit->job_stride == sizeof(*job) && !submit->flags);
 	if (mock.before_submit)
 		mock.before_submit(&mock);
-	return mock_run(file, (const void *)(uintptr_t)submit->jobs);
+	for (i = 0; i < submit->job_count; i++) {
+		submit->failed_job = i;
+		if (mock_chain(file, job[i].chain)->chain->banks > mock_available(file))
+			return -ENOSPC;
+	}
+	for (i = 0; i < submit->job_count; i++)
+		mock_run(file, &job[i]);
+	return 0;
 }
 
 static int mock_reserve(struct mock_file *file, struct drm_nvdla_reserve *reserve)
@@ -482,10 +494,14 @@ static int mock_syncobj_create(struct mock_file *file, struct drm_syncobj_create
 
 static int mock_syncobj_wait(struct mock_file *file, const struct drm_syncobj_wait *wait)
 {
-	u32 handle = *(const u32 *)(uintptr_t)wait->handles;
+	const u32 *handle = (const void *)(uintptr_t)wait->handles;
+	u32 i;
 
-	MOCK_RULE(wait->count_handles == 1 && handle && handle <= MOCK_SYNCOBJS);
-	MOCK_RULE(file->syncobj[handle - 1] && file->fence[handle - 1]);
+	MOCK_RULE(wait->count_handles && wait->flags == DRM_SYNCOBJ_WAIT_FLAGS_WAIT_ALL);
+	for (i = 0; i < wait->count_handles; i++) {
+		MOCK_RULE(handle[i] && handle[i] <= MOCK_SYNCOBJS);
+		MOCK_RULE(file->syncobj[handle[i] - 1] && file->fence[handle[i] - 1]);
+	}
 	return 0;
 }
 

@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "../common/mock_kernel.h"
+#include "../common/small_layer.h"
 
 #define MODEL "tools/demo/digits.tflite"
 #define PIXELS 4096
@@ -377,6 +378,101 @@ static void test_lost_banks(void **state)
 	end(&b);
 }
 
+#define CALLS 40
+
+static int8_t layer_in[SMALL_LAYER], layer_out[SMALL_LAYER];
+
+/* One handle with a model that has no step of the CPU. */
+static void begin_layer(struct bench *b, const char *device)
+{
+	memset(b, 0, sizeof(*b));
+	assert_int_equal(npu_open(device, &b->device), 0);
+	b->model = small_layer(b->device, 3);
+}
+
+/* The same inference as often as @count says, with one call. */
+static void run_calls(struct bench *b, u32 count)
+{
+	static int8_t out[CALLS][SMALL_LAYER];
+	const struct npu_input input = { layer_in, sizeof(layer_in) };
+	struct npu_output output[CALLS];
+	struct npu_call call[CALLS];
+	u32 i;
+
+	memset(out, 0x11, sizeof(out));
+	for (i = 0; i < count; i++) {
+		output[i] = (struct npu_output){ out[i], sizeof(out[i]) };
+		call[i] = (struct npu_call){ b->model, &input, 1, &output[i], 1, NULL };
+	}
+	if (npu_run_calls(call, count, NULL))
+		fail_msg("%s", npu_error());
+	for (i = 0; i < count; i++)
+		assert_memory_equal(out[i], layer_out, SMALL_LAYER);
+}
+
+static void learn_layer(void)
+{
+	const struct npu_input input = { layer_in, sizeof(layer_in) };
+	const struct npu_output output = { layer_out, sizeof(layer_out) };
+	struct bench b;
+	u32 i;
+
+	for (i = 0; i < SMALL_LAYER; i++)
+		layer_in[i] = (int8_t)(i * 11 % 200 - 100);
+	begin_layer(&b, "sim:nv_small");
+	assert_int_equal(npu_run(b.model, &input, 1, &output, 1, NULL), 0);
+	end(&b);
+}
+
+/* As many jobs in one call of the kernel as it takes. */
+static void test_together(void **state)
+{
+	struct bench b;
+
+	learn_layer();
+	begin_layer(&b, "accel0");
+	run_calls(&b, 10);
+	assert_int_equal(mock.calls[MOCK_IOCTL(NVDLA_SUBMIT)], 1);
+	assert_int_equal(mock.calls[MOCK_IOCTL(SYNCOBJ_WAIT)], 1);
+	run_calls(&b, CALLS);
+	assert_int_equal(mock.calls[MOCK_IOCTL(NVDLA_SUBMIT)], 1 + 3);
+	end(&b);
+	mock.jobs_per_submit = 1;
+	begin_layer(&b, "accel0");
+	run_calls(&b, 5);
+	assert_int_equal(mock.calls[MOCK_IOCTL(NVDLA_SUBMIT)], 4 + 5);
+	end(&b);
+	assert_int_equal(mock.pinned, 0);
+}
+
+static void shrink_more(struct mock_kernel *kernel)
+{
+	kernel->limit = 2;
+	kernel->generation++;
+	kernel->before_submit = NULL;
+}
+
+/* None of them runs where the budget has shrunk, and those behind lost banks run again. */
+static void test_together_refused(void **state)
+{
+	struct bench b;
+
+	learn_layer();
+	begin_layer(&b, "accel0");
+	mock.before_submit = shrink_more;
+	run_calls(&b, 10);
+	assert_int_equal(mock.calls[MOCK_IOCTL(NVDLA_SUBMIT)], 1 + 10);
+	run_calls(&b, 10);
+	assert_int_equal(mock.calls[MOCK_IOCTL(NVDLA_SUBMIT)], 12);
+	end(&b);
+	mock.limit = 32;
+	mock.generation++;
+	begin_layer(&b, "accel0");
+	mock.lost_to = 2;
+	run_calls(&b, 10);
+	end(&b);
+}
+
 static void test_job_errors(void **state)
 {
 	static const struct {
@@ -579,6 +675,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_follows_budget, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_race, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_lost_banks, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_together, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_together_refused, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_job_errors, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_call_errors, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_every_call_fails, setup, teardown),

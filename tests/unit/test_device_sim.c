@@ -126,10 +126,21 @@ static void end(struct bench *b)
 	npu_close(b->device);
 }
 
+static int submit_regions(struct bench *b, u32 regions, struct npu_recording *recording,
+			  struct npu_chain_stats *stats)
+{
+	struct npu_device_job job = { b->chain, b->region, regions };
+	struct npu_submission submission = { &job, 1, recording };
+	int err = b->device->ops->submit(b->device, &submission);
+
+	assert_int_equal(submission.done, !err);
+	*stats = job.stats;
+	return err;
+}
+
 static int submit(struct bench *b, struct npu_recording *recording, struct npu_chain_stats *stats)
 {
-	return b->device->ops->submit(b->device, b->chain, b->region, TASK_REGIONS, recording,
-				      stats);
+	return submit_regions(b, TASK_REGIONS, recording, stats);
 }
 
 static void check_output(const struct bench *b)
@@ -202,6 +213,92 @@ static void test_other_handle_reserves(void **unused)
 	end(&b);
 }
 
+/* All chains find their banks, or none of them runs; those before one that fails are done. */
+static void test_several(void **unused)
+{
+	struct npu_device_job job[3];
+	struct npu_submission several = { job, 3 };
+	struct npu_chain *wide, *narrow;
+	struct bench b;
+	u32 i;
+
+	begin(&b, "sim:nv_small:several");
+	narrow = b.chain;
+	make_chain(&b, 10);
+	wide = b.chain;
+	for (i = 0; i < 3; i++)
+		job[i] = (struct npu_device_job){ i == 1 ? wide : narrow, b.region, TASK_REGIONS };
+	assert_int_equal(npu_device_set_cap(b.device, 10), 0);
+	assert_int_equal(b.device->ops->submit(b.device, &several), -ENOSPC);
+	assert_int_equal(several.done, 0);
+	assert_int_equal(several.failed, 1);
+	for (i = 0; i < b.region[TASK_OUTPUT].bytes; i++)
+		assert_int_equal(((u8 *)b.region[TASK_OUTPUT].data)[i], 0);
+	assert_int_equal(npu_device_set_cap(b.device, 32), 0);
+	assert_int_equal(b.device->ops->submit(b.device, &several), 0);
+	assert_int_equal(several.done, 3);
+	check_output(&b);
+	job[1].region_count = 2;
+	assert_int_equal(b.device->ops->submit(b.device, &several), -EINVAL);
+	assert_int_equal(several.done, 1);
+	assert_int_equal(several.failed, 1);
+	b.device->ops->chain_destroy(b.device, narrow);
+	end(&b);
+}
+
+#define LOW_JOBS 64
+
+struct order {
+	struct bench *b;
+	atomic_bool begun;
+	u64 low_end; /* of the last chain of low priority */
+};
+
+static void *submit_low(void *context)
+{
+	struct order *order = context;
+	struct npu_device_job job[LOW_JOBS];
+	struct npu_submission many = { job, LOW_JOBS };
+	u32 i;
+
+	npu_set_thread_priority(NPU_PRIORITY_LOW);
+	for (i = 0; i < LOW_JOBS; i++)
+		job[i] = (struct npu_device_job){ order->b->chain, order->b->region, TASK_REGIONS };
+	atomic_store(&order->begun, true);
+	if (order->b->device->ops->submit(order->b->device, &many))
+		return context;
+	order->low_end = job[LOW_JOBS - 1].stats.end_ns;
+	return NULL;
+}
+
+/* A thread of higher priority goes before the rest of what another one has submitted. */
+static void test_priorities(void **unused)
+{
+	struct npu_chain_stats stats = { 0 };
+	struct order order = { 0 };
+	pthread_t thread;
+	struct bench b;
+	void *wrong;
+	u32 round, overtaken = 0;
+
+	begin(&b, "sim:nv_small:priority");
+	order.b = &b;
+	for (round = 0; round < 1000 && !overtaken; round++) {
+		atomic_store(&order.begun, false);
+		assert_int_equal(pthread_create(&thread, NULL, submit_low, &order), 0);
+		while (!atomic_load(&order.begun))
+			sched_yield();
+		assert_int_equal(npu_set_thread_priority(NPU_PRIORITY_HIGH), 0);
+		assert_int_equal(submit(&b, NULL, &stats), 0);
+		assert_int_equal(npu_set_thread_priority(NPU_PRIORITY_NORMAL), 0);
+		assert_int_equal(pthread_join(thread, &wrong), 0);
+		assert_null(wrong);
+		overtaken = stats.end_ns < order.low_end;
+	}
+	assert_true(overtaken);
+	end(&b);
+}
+
 /* The hardware loses its state behind the driver's back: the chain hangs, then all is well again. */
 static void test_hang(void **unused)
 {
@@ -233,8 +330,7 @@ static void test_small_region(void **unused)
 		assert_int_equal(submit(&b, NULL, &stats), -EINVAL);
 		b.region[i].bytes = bytes;
 	}
-	assert_int_equal(b.device->ops->submit(b.device, b.chain, b.region, 2, NULL, &stats),
-			 -EINVAL);
+	assert_int_equal(submit_regions(&b, 2, NULL, &stats), -EINVAL);
 	assert_int_equal(submit(&b, NULL, &stats), 0);
 	end(&b);
 }
@@ -430,6 +526,8 @@ int main(void)
 		cmocka_unit_test(test_every_configuration),
 		cmocka_unit_test(test_admission),
 		cmocka_unit_test(test_other_handle_reserves),
+		cmocka_unit_test(test_several),
+		cmocka_unit_test(test_priorities),
 		cmocka_unit_test(test_hang),
 		cmocka_unit_test(test_small_region),
 		cmocka_unit_test(test_bad_streams),

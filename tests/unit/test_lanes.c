@@ -52,9 +52,7 @@ static void wait_until(const bool *flag, const u32 *count, u32 at_least)
 		}
 }
 
-static int gated_submit(struct npu_device *dev, struct npu_chain *chain,
-			const struct npu_buffer *region, u32 region_count,
-			struct npu_recording *recording, struct npu_chain_stats *stats)
+static int gated_submit(struct npu_device *dev, struct npu_submission *submission)
 {
 	u32 number;
 	int err;
@@ -69,7 +67,7 @@ static int gated_submit(struct npu_device *dev, struct npu_chain *chain,
 	if (number == 1 && gate.hold_second)
 		wait_until(&gate.first_is_over, NULL, 0);
 	pthread_mutex_unlock(&gate.lock);
-	err = gate.ops->submit(dev, chain, region, region_count, recording, stats);
+	err = gate.ops->submit(dev, submission);
 	pthread_mutex_lock(&gate.lock);
 	gate.inside--;
 	pthread_mutex_unlock(&gate.lock);
