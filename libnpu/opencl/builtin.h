@@ -13,6 +13,7 @@
  * @in, @in_mem, @inputs: tensors that it reads, where they are, and how many
  * @out, @out_mem: tensor that it writes
  * @weights, @weights_mem, @bias_mem: NULL: it has none
+ * @input, @output: the same as libnpu takes them
  */
 struct ocl_operator {
 	struct npu_operator op;
@@ -24,6 +25,8 @@ struct ocl_operator {
 	cl_mem out_mem;
 	cl_mem weights_mem;
 	cl_mem bias_mem;
+	struct npu_input input[2];
+	struct npu_output output;
 };
 
 /**
@@ -57,8 +60,9 @@ cl_int ocl_operator_read(const struct ocl_launch *launch, struct ocl_operator *w
 
 /* ---- builtin_model.c ---- */
 
-/* Runs the operator; what it is compiled to stays with the kernel. */
-cl_int ocl_operator_run(struct ocl_launch *launch, struct ocl_times *times);
+/* The operator as an inference; what it is compiled to stays with the kernel. */
+cl_int ocl_operator_begin(struct ocl_launch *launch, struct npu_call *call);
+void ocl_operator_end(struct ocl_launch *launch, const struct npu_call *call);
 
 /* Frees what stayed. */
 void ocl_operator_forget(cl_kernel kernel);

@@ -207,49 +207,41 @@ static struct compiled *take(struct state *state, const struct ocl_launch *launc
 	return compiled;
 }
 
-static void give(struct state *state, struct compiled *compiled)
+static void give(struct state *state, const struct npu_model *model)
 {
+	struct compiled *compiled;
+
 	pthread_mutex_lock(&state->lock);
+	for (compiled = state->first; compiled->model != model; compiled = compiled->next)
+		;
 	compiled->users--;
 	drop_oldest(state);
 	pthread_mutex_unlock(&state->lock);
 }
 
-static int run(struct npu_model *model, const struct ocl_operator *what, struct ocl_times *times)
-{
-	struct npu_run_stats stats = { .size = sizeof(stats) };
-	struct npu_output output = { what->out_mem->data, (size_t)what->out.bytes };
-	struct npu_input input[2];
-	unsigned i;
-	int err;
-
-	for (i = 0; i < what->inputs; i++)
-		input[i] = (struct npu_input){ what->in_mem[i]->data, (size_t)what->in[i].bytes };
-	err = npu_run(model, input, what->inputs, &output, 1, &stats);
-	times->start = stats.start_ns;
-	times->end = stats.end_ns;
-	return err;
-}
-
-cl_int ocl_operator_run(struct ocl_launch *launch, struct ocl_times *times)
+cl_int ocl_operator_begin(struct ocl_launch *launch, struct npu_call *call)
 {
 	const struct ocl_operator *what = launch->prepared;
 	struct state *state = state_of(launch->kernel);
 	struct compiled *compiled;
 	cl_int error;
-	int err;
 
 	if (!state)
 		return CL_OUT_OF_HOST_MEMORY;
 	compiled = take(state, launch, what, &error);
 	if (!compiled)
 		return error;
-	err = run(compiled->model, what, times);
-	give(state, compiled);
-	if (err)
-		return ocl_fail(launch->kernel->program->context, ocl_errno(err), "%s",
-				npu_error());
+	call->model = compiled->model;
+	call->inputs = what->input;
+	call->input_count = what->inputs;
+	call->outputs = &what->output;
+	call->output_count = 1;
 	return CL_SUCCESS;
+}
+
+void ocl_operator_end(struct ocl_launch *launch, const struct npu_call *call)
+{
+	give(launch->kernel->state, call->model);
 }
 
 void ocl_operator_forget(cl_kernel kernel)

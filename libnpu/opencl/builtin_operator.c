@@ -6,6 +6,16 @@
 
 #include "builtin.h"
 
+static void point_out(struct ocl_operator *what)
+{
+	unsigned i;
+
+	for (i = 0; i < what->inputs; i++)
+		what->input[i] =
+			(struct npu_input){ what->in_mem[i]->data, (size_t)what->in[i].bytes };
+	what->output = (struct npu_output){ what->out_mem->data, (size_t)what->out.bytes };
+}
+
 static cl_int prepare(struct ocl_launch *launch)
 {
 	struct ocl_operator *what = malloc(sizeof(*what));
@@ -14,11 +24,13 @@ static cl_int prepare(struct ocl_launch *launch)
 	if (!what)
 		return CL_OUT_OF_HOST_MEMORY;
 	error = ocl_operator_read(launch, what);
-	if (error)
+	if (error) {
 		free(what);
-	else
-		launch->prepared = what;
-	return error;
+		return error;
+	}
+	point_out(what);
+	launch->prepared = what;
+	return CL_SUCCESS;
 }
 
 static void release(struct ocl_launch *launch)
@@ -29,9 +41,10 @@ static void release(struct ocl_launch *launch)
 
 static const struct ocl_entry_ops ops = {
 	.prepare = prepare,
-	.run = ocl_operator_run,
 	.release = release,
 	.forget = ocl_operator_forget,
+	.begin = ocl_operator_begin,
+	.end = ocl_operator_end,
 };
 
 /* ---- arguments ---- */
@@ -40,7 +53,8 @@ static const struct ocl_entry_ops ops = {
 #define BYTES(n) { .name = n, .type_name = "char*" }
 #define RESULT(type) { .name = "output", .type_name = type, .output = true }
 #define REALS(n) { .name = n, .type_name = "float*" }
-#define BIAS { .name = "bias", .type_name = "int*", .optional = true }
+#define WEIGHTS { .name = "weights", .type_name = "char*", .early = true }
+#define BIAS { .name = "bias", .type_name = "int*", .optional = true, .early = true }
 #define UINT(n) { .name = n, .type_name = "uint", .scalar_bytes = sizeof(cl_uint) }
 #define UINT2(n) { .name = n, .type_name = "uint2", .scalar_bytes = sizeof(cl_uint2) }
 #define UINT4(n) { .name = n, .type_name = "uint4", .scalar_bytes = sizeof(cl_uint4) }
@@ -157,10 +171,10 @@ static bool shape_pool(const struct ocl_launch *launch, struct ocl_operator *wha
 }
 
 static const struct ocl_arg conv_args[] = {
-	BYTES("input"),	     BYTES("weights"), BIAS,
-	RESULT("char*"),     UINT("type"),     UINT4("shape"),
-	UINT2("window"),     UINT2("stride"),  UINT2("dilation"),
-	UINT4("pad"),	     UINT("groups"),   FLOAT4("scales"),
+	BYTES("input"),	     WEIGHTS,	      BIAS,
+	RESULT("char*"),     UINT("type"),    UINT4("shape"),
+	UINT2("window"),     UINT2("stride"), UINT2("dilation"),
+	UINT4("pad"),	     UINT("groups"),  FLOAT4("scales"),
 	INT4("zero_points"), UINT("clamp"),
 };
 
@@ -188,9 +202,15 @@ static bool shape_connected(const struct ocl_launch *launch, struct ocl_operator
 }
 
 static const struct ocl_arg connected_args[] = {
-	BYTES("input"),	  BYTES("weights"),    BIAS,
-	RESULT("char*"),  UINT("type"),	       UINT2("shape"),
-	FLOAT4("scales"), INT4("zero_points"), UINT("clamp"),
+	BYTES("input"),
+	WEIGHTS,
+	BIAS,
+	RESULT("char*"),
+	UINT("type"),
+	UINT2("shape"),
+	FLOAT4("scales"),
+	INT4("zero_points"),
+	UINT("clamp"),
 };
 
 const struct ocl_operator_entry ocl_entry_fully_connected =

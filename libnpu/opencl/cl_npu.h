@@ -29,6 +29,12 @@ extern "C" {
 /* The tensor behind an argument: cl_npu_tensor.  clGetKernelArgInfo() query. */
 #define CL_KERNEL_ARG_TENSOR_NPU 0xff20
 
+/*
+ * How often the command handed work to the NPU: cl_uint.  clGetEventProfilingInfo() query.  What goes together in a
+ * command buffer is one.
+ */
+#define CL_PROFILING_SUBMISSIONS_NPU 0xff30
+
 /**
  * struct cl_npu_on_chip - geometry and live budget of the on-chip buffer
  * @banks_total, @banks_available: of the hardware; what this process may use now

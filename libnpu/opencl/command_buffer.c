@@ -135,7 +135,10 @@ cl_int CL_API_CALL ocl_command_buffer_finalize(cl_command_buffer_khr buffer)
 	pthread_mutex_lock(&buffer->lock);
 	if (buffer->state != CL_COMMAND_BUFFER_STATE_RECORDING_KHR)
 		error = CL_INVALID_OPERATION;
-	buffer->state = CL_COMMAND_BUFFER_STATE_EXECUTABLE_KHR;
+	else if (!ocl_recording_finalize(buffer->recording))
+		error = CL_OUT_OF_HOST_MEMORY;
+	else
+		buffer->state = CL_COMMAND_BUFFER_STATE_EXECUTABLE_KHR;
 	pthread_mutex_unlock(&buffer->lock);
 	return error;
 }
@@ -144,8 +147,7 @@ cl_int CL_API_CALL ocl_command_buffer_finalize(cl_command_buffer_khr buffer)
 
 static cl_int run_execution(struct ocl_command *command, struct ocl_times *times)
 {
-	(void)times;
-	return ocl_recording_run(command->other);
+	return ocl_recording_run(command->other, &times->submissions);
 }
 
 static void release_execution(struct ocl_command *command)

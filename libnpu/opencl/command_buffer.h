@@ -27,11 +27,16 @@ struct ocl_recorded {
 	struct ocl_command command;
 };
 
-/* A list of commands; shared by the command buffer and its executions. */
+/**
+ * struct ocl_recording - a list of commands; shared by the command buffer and its executions
+ * @together: of the first command of each piece: how many commands are in it.  The inferences of a piece go to the
+ *	NPU together.  NULL: it is being recorded
+ */
 struct ocl_recording {
 	atomic_uint references;
 	cl_uint count, capacity;
 	struct ocl_recorded **command;
+	cl_uint *together;
 };
 
 #define OCL_MAX_WORK_DIM 3
@@ -106,8 +111,11 @@ cl_int ocl_recording_add(struct ocl_recording *recording, struct ocl_command *co
 cl_int ocl_recording_replace(struct ocl_recording *recording, cl_uint index,
 			     struct ocl_command *command);
 
-/* All commands in order, up to one that fails. */
-cl_int ocl_recording_run(const struct ocl_recording *recording);
+/* The list is complete: finds what can go to the NPU together.  false: out of memory. */
+bool ocl_recording_finalize(struct ocl_recording *recording);
+
+/* All commands of a complete list in order, up to one that fails.  Adds to @submissions. */
+cl_int ocl_recording_run(const struct ocl_recording *recording, cl_uint *submissions);
 
 /* ---- command_record.c ---- */
 

@@ -193,6 +193,8 @@ static cl_int update_locked(cl_command_buffer_khr buffer, cl_uint count,
 	if (!recording)
 		return CL_OUT_OF_HOST_MEMORY;
 	error = update_all(buffer, recording, count, types, configs);
+	if (!error && !ocl_recording_finalize(recording))
+		error = CL_OUT_OF_HOST_MEMORY;
 	if (error) {
 		ocl_recording_put(recording);
 		return error;

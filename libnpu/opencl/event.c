@@ -329,6 +329,7 @@ static const struct ocl_query times[] = {
 	OCL_FIELD(CL_PROFILING_COMMAND_START, struct _cl_event, time[OCL_STARTED]),
 	OCL_FIELD(CL_PROFILING_COMMAND_END, struct _cl_event, time[OCL_ENDED]),
 	OCL_FIELD(CL_PROFILING_COMMAND_COMPLETE, struct _cl_event, time[OCL_ENDED]),
+	OCL_FIELD(CL_PROFILING_SUBMISSIONS_NPU, struct _cl_event, submissions),
 };
 
 CL_API_ENTRY cl_int CL_API_CALL clGetEventProfilingInfo(cl_event event, cl_profiling_info name,

@@ -4,7 +4,8 @@
  * CPU's, as dma-buf has it: libnpu converts a tensor from there into the NPU's own format and back, so the NPU
  * itself never reaches it and nothing else has to be synchronised.
  *
- * A memfd is taken too: it needs no synchronisation, and programs can be tried where nobody exports a dma-buf.
+ * A memfd is taken too: it needs no synchronisation, and programs can be tried where nobody exports a dma-buf.  It
+ * is sealed against shrinking.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -129,10 +130,12 @@ static bool is_dma_buf(int fd)
 	return fstatfs(fd, &status) == 0 && status.f_type == DMA_BUF_MAGIC;
 }
 
-/* Files of a disk could shrink under the mapping; what can be sealed is memory. */
-static bool is_memfd(int fd)
+/* A memfd that cannot shrink under the mapping any more: that would be the end of the process. */
+static bool seal_memfd(int fd)
 {
-	return fcntl(fd, F_GET_SEALS) >= 0;
+	int seals = fcntl(fd, F_GET_SEALS);
+
+	return seals >= 0 && (seals & F_SEAL_SHRINK || fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK) == 0);
 }
 
 static cl_int check_memory(cl_mem mem, struct ocl_external *external)
@@ -145,9 +148,12 @@ static cl_int check_memory(cl_mem mem, struct ocl_external *external)
 		return ocl_fail(mem->context, CL_INVALID_VALUE,
 				"flags of a host pointer do not go with external memory");
 	external->is_dma_buf = is_dma_buf(external->fd);
-	if (!external->is_dma_buf && !is_memfd(external->fd))
-		return ocl_fail(mem->context, CL_INVALID_PROPERTY,
-				"file descriptor %d is no dma-buf", external->fd);
+	if (!external->is_dma_buf && !seal_memfd(external->fd))
+		return ocl_fail(
+			mem->context, CL_INVALID_PROPERTY,
+			"file descriptor %d is no dma-buf and no memfd that can be kept from "
+			"shrinking (MFD_ALLOW_SEALING)",
+			external->fd);
 	bytes = lseek(external->fd, 0, SEEK_END);
 	if (bytes < 0 || (uint64_t)bytes < mem->size)
 		return ocl_fail(mem->context, CL_INVALID_BUFFER_SIZE,

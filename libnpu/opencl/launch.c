@@ -43,18 +43,15 @@ static cl_int prepare_model(struct ocl_launch *launch)
 	return CL_SUCCESS;
 }
 
-static cl_int run_model(struct ocl_launch *launch, struct ocl_times *times)
+static cl_int begin_model(struct ocl_launch *launch, struct npu_call *call)
 {
 	const struct model_args *args = launch->prepared;
-	struct npu_run_stats stats = { .size = sizeof(stats) };
-	int err = npu_run(launch->build->model, args->input, args->inputs, args->output,
-			  args->outputs, &stats);
 
-	if (err)
-		return ocl_fail(launch->kernel->program->context, ocl_errno(err), "%s",
-				npu_error());
-	times->start = stats.start_ns;
-	times->end = stats.end_ns;
+	call->model = launch->build->model;
+	call->inputs = args->input;
+	call->input_count = args->inputs;
+	call->outputs = args->output;
+	call->output_count = args->outputs;
 	return CL_SUCCESS;
 }
 
@@ -64,13 +61,95 @@ static void release_model(struct ocl_launch *launch)
 	launch->prepared = NULL;
 }
 
-const struct ocl_entry_ops ocl_model_ops = { prepare_model, run_model, release_model };
+const struct ocl_entry_ops ocl_model_ops = {
+	.prepare = prepare_model,
+	.release = release_model,
+	.begin = begin_model,
+};
+
+/* ---- inferences ---- */
+
+/**
+ * struct inferences - launches that run together
+ * @call, @stats, @count: those that have begun
+ */
+struct inferences {
+	struct npu_call call[OCL_MAX_TOGETHER];
+	struct npu_run_stats stats[OCL_MAX_TOGETHER];
+	cl_uint count;
+};
+
+/* Up to one that cannot begin. */
+static cl_int begin_all(struct inferences *all, struct ocl_launch *const *launch, cl_uint count)
+{
+	cl_int error = CL_SUCCESS;
+
+	for (all->count = 0; all->count < count; all->count++) {
+		struct npu_call *call = &all->call[all->count];
+		struct npu_run_stats *stats = &all->stats[all->count];
+
+		error = launch[all->count]->entry->ops->begin(launch[all->count], call);
+		if (error)
+			break;
+		stats->size = sizeof(*stats);
+		call->stats = stats;
+	}
+	return error;
+}
+
+static void end_all(struct inferences *all, struct ocl_launch *const *launch)
+{
+	cl_uint i;
+
+	for (i = 0; i < all->count; i++)
+		if (launch[i]->entry->ops->end)
+			launch[i]->entry->ops->end(launch[i], &all->call[i]);
+}
+
+static void tell_times(const struct inferences *all, cl_uint done, struct ocl_times *times)
+{
+	cl_uint i;
+
+	for (i = 0; i < done; i++)
+		times->submissions += all->stats[i].submissions;
+	if (!done)
+		return;
+	times->start = all->stats[0].start_ns;
+	times->end = all->stats[done - 1].end_ns;
+}
+
+cl_int ocl_run_inferences(struct ocl_launch *const *launch, cl_uint count, struct ocl_times *times)
+{
+	struct inferences all;
+	cl_int error = begin_all(&all, launch, count);
+	unsigned done = 0;
+	int err = npu_run_calls(all.call, all.count, &done);
+
+	/* What failed in an earlier one counts. */
+	if (err)
+		error = ocl_fail(launch[done]->kernel->program->context, ocl_errno(err), "%s",
+				 npu_error());
+	tell_times(&all, done, times);
+	end_all(&all, launch);
+	return error;
+}
 
 /* ---- commands ---- */
 
 static cl_int run_launch(struct ocl_command *command, struct ocl_times *times)
 {
-	return command->launch->entry->ops->run(command->launch, times);
+	struct ocl_launch *launch = command->launch;
+
+	if (launch->entry->ops->run)
+		return launch->entry->ops->run(launch, times);
+	return ocl_run_inferences(&launch, 1, times);
+}
+
+struct ocl_launch *ocl_command_inference(const struct ocl_command *command)
+{
+	if (command->ops->run != run_launch || command->launch->entry->ops->run)
+		return NULL;
+	return command->launch;
 }
 
 void ocl_launch_free(struct ocl_launch *launch)
@@ -90,17 +169,10 @@ static void release_launch(struct ocl_command *command)
 	ocl_launch_free(command->launch);
 }
 
-static cl_int run_nothing(struct ocl_command *command, struct ocl_times *times)
-{
-	(void)command;
-	(void)times;
-	return CL_SUCCESS;
-}
-
 static const struct ocl_command_ops launch_ops = { CL_COMMAND_NDRANGE_KERNEL, run_launch,
 						   release_launch };
 static const struct ocl_command_ops task_ops = { CL_COMMAND_TASK, run_launch, release_launch };
-static const struct ocl_command_ops empty_ops = { CL_COMMAND_NDRANGE_KERNEL, run_nothing };
+static const struct ocl_command_ops empty_ops = { CL_COMMAND_NDRANGE_KERNEL };
 
 static cl_int check_value(cl_context context, const struct ocl_arg *arg,
 			  const struct ocl_value *value)

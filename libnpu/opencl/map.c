@@ -22,15 +22,8 @@ void ocl_forget_mappings(cl_mem mem)
 	}
 }
 
-static cl_int run_nothing(struct ocl_command *command, struct ocl_times *times)
-{
-	(void)command;
-	(void)times;
-	return CL_SUCCESS;
-}
-
-static const struct ocl_command_ops map_ops = { CL_COMMAND_MAP_BUFFER, run_nothing };
-static const struct ocl_command_ops unmap_ops = { CL_COMMAND_UNMAP_MEM_OBJECT, run_nothing };
+static const struct ocl_command_ops map_ops = { CL_COMMAND_MAP_BUFFER };
+static const struct ocl_command_ops unmap_ops = { CL_COMMAND_UNMAP_MEM_OBJECT };
 
 static bool is_map_flags(cl_map_flags flags)
 {

@@ -7,15 +7,8 @@
 
 #include "ocl.h"
 
-static cl_int run_nothing(struct ocl_command *command, struct ocl_times *times)
-{
-	(void)command;
-	(void)times;
-	return CL_SUCCESS;
-}
-
-static const struct ocl_command_ops marker_ops = { CL_COMMAND_MARKER, run_nothing };
-static const struct ocl_command_ops barrier_ops = { CL_COMMAND_BARRIER, run_nothing };
+static const struct ocl_command_ops marker_ops = { CL_COMMAND_MARKER };
+static const struct ocl_command_ops barrier_ops = { CL_COMMAND_BARRIER };
 
 void ocl_build_nothing(cl_command_type type, struct ocl_command *command)
 {
@@ -96,7 +89,7 @@ static void release_migration(struct ocl_command *command)
 	free(command->migration);
 }
 
-static const struct ocl_command_ops migrate_ops = { CL_COMMAND_MIGRATE_MEM_OBJECTS, run_nothing,
+static const struct ocl_command_ops migrate_ops = { CL_COMMAND_MIGRATE_MEM_OBJECTS, NULL,
 						    release_migration };
 
 static cl_int check_migration(cl_command_queue queue, cl_uint count, const cl_mem *list,

@@ -343,9 +343,13 @@ bool ocl_mem_overlap(cl_mem a, size_t a_offset, cl_mem b, size_t b_offset, size_
 
 /* ---- commands ------------------------------------------------------------------------------------- */
 
-/* When the device began and ended, CLOCK_MONOTONIC in ns; 0: the worker's own clock is taken. */
+/*
+ * When the device began and ended, CLOCK_MONOTONIC in ns, 0: the worker's own clock is taken; and how often
+ * work was handed to it.
+ */
 struct ocl_times {
 	cl_ulong start, end;
+	cl_uint submissions;
 };
 
 #define OCL_MAX_PATTERN 128
@@ -378,7 +382,8 @@ struct ocl_launch;
 /**
  * struct ocl_command_ops - a kind of command
  * @type: CL_COMMAND_...
- * @run: do it; may be called again; without any lock.  Returns CL_SUCCESS or the event's error
+ * @run: do it; may be called again; without any lock.  Returns CL_SUCCESS or the event's error.  NULL: there is
+ *	nothing to do
  * @release: let go of what the command holds besides @mem; may be NULL
  */
 struct ocl_command_ops {
@@ -409,6 +414,11 @@ struct ocl_command {
 };
 
 void ocl_command_release(struct ocl_command *command);
+
+static inline cl_int ocl_command_run(struct ocl_command *command, struct ocl_times *times)
+{
+	return command->ops->run ? command->ops->run(command, times) : CL_SUCCESS;
+}
 
 /* Builders: check the arguments as the clEnqueue... function has to and make the command. */
 cl_int ocl_build_copy(cl_context context, cl_mem src, cl_mem dst, size_t src_offset,
@@ -466,6 +476,7 @@ enum ocl_time { OCL_QUEUED, OCL_SUBMITTED, OCL_STARTED, OCL_ENDED, OCL_TIMES };
  * Of the context's lock:
  * @status: as clGetEventInfo() tells it
  * @time: CLOCK_MONOTONIC in ns, by enum ocl_time
+ * @submissions: to the NPU
  * @blockers: events that it waits for
  * @failed: one that it waits for by its wait list failed
  * @edges: edges that start here
@@ -486,6 +497,7 @@ struct _cl_event {
 	bool failed;
 	cl_int status;
 	cl_ulong time[OCL_TIMES];
+	cl_uint submissions;
 	unsigned blockers;
 	struct ocl_edge *edges;
 	struct ocl_edge *edge;
@@ -594,6 +606,7 @@ cl_ulong ocl_now(void);
  * @scalar_bytes: size of its value; 0: it is a buffer
  * @output: the kernel writes it; it may be left out (NULL)
  * @optional: the kernel reads it and it may be left out
+ * @early: the kernel reads it before its turn, when its inference is asked for
  * @bytes: that the buffer has to have at least; 0: it depends on other arguments
  * @tensor: of a model's argument; size is 0 where there is none
  */
@@ -603,6 +616,7 @@ struct ocl_arg {
 	size_t scalar_bytes;
 	bool output;
 	bool optional;
+	bool early;
 	uint64_t bytes;
 	struct npu_tensor_info tensor;
 };
@@ -611,15 +625,19 @@ struct ocl_arg {
  * struct ocl_entry_ops - how kernels of an entry point run
  * @prepare: at enqueue or record: check values against each other, set launch->prepared; an error tells its
  *	reason by ocl_fail().  May be NULL
- * @run: any number of times, also at the same time in several threads
+ * @run: any number of times, also at the same time in several threads; NULL: the kernel is an inference
  * @release: undo @prepare; may be NULL
  * @forget: the kernel is being destroyed: free its @state; may be NULL
+ * @begin: of an inference: says which, all but the statistics; called as @run is.  An error tells its reason
+ * @end: of an inference: it is over, whatever came of it; may be NULL
  */
 struct ocl_entry_ops {
 	cl_int (*prepare)(struct ocl_launch *launch);
 	cl_int (*run)(struct ocl_launch *launch, struct ocl_times *times);
 	void (*release)(struct ocl_launch *launch);
 	void (*forget)(cl_kernel kernel);
+	cl_int (*begin)(struct ocl_launch *launch, struct npu_call *call);
+	void (*end)(struct ocl_launch *launch, const struct npu_call *call);
 };
 
 /**
@@ -763,13 +781,13 @@ void ocl_launch_command(struct ocl_launch *launch, struct ocl_command *command);
 /* All arguments are set and large enough, and the entry's ops accept them. */
 cl_int ocl_launch_prepare(struct ocl_launch *launch);
 
-/* The same kernel and values, not prepared.  NULL: out of memory. */
-struct ocl_launch *ocl_launch_copy(const struct ocl_launch *launch);
+/* Inferences that go to the NPU together at most. */
+#define OCL_MAX_TOGETHER 64
 
-/* A command that owns a launch which is prepared. */
-void ocl_launch_command(struct ocl_launch *launch, struct ocl_command *command);
+/* The launch that a command is, if it is an inference; else NULL. */
+struct ocl_launch *ocl_command_inference(const struct ocl_command *command);
 
-/* Undoes what was prepared and lets go of the values. */
-void ocl_launch_free(struct ocl_launch *launch);
+/* Runs inferences of one device, in order up to one that fails; OCL_MAX_TOGETHER at most. */
+cl_int ocl_run_inferences(struct ocl_launch *const *launch, cl_uint count, struct ocl_times *times);
 
 #endif /* LIBNPU_OPENCL_OCL_H */

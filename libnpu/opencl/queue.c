@@ -51,9 +51,10 @@ static void run_event(cl_event event)
 	cl_int status = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
 
 	if (!event->failed)
-		status = event->command.ops->run(&event->command, &times);
+		status = ocl_command_run(&event->command, &times);
 	/* What the command held is free before anybody hears that it ended. */
 	ocl_command_release(&event->command);
+	event->submissions = times.submissions;
 	if (times.start > event->time[OCL_STARTED])
 		event->time[OCL_STARTED] = times.start;
 	if (times.end > event->time[OCL_STARTED])

@@ -2,6 +2,9 @@
 /*
  * Command buffers: what they record and keep, how they run, updates, states, queries and errors.
  */
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include "builtin.h"
 #include "cl_npu_command_buffer.h"
 
@@ -273,6 +276,220 @@ static void budget_shrinks(void **state)
 	cl_end(&cl);
 }
 
+/* ---- what goes to the NPU together ---- */
+
+#define LAYER 64 /* inputs and outputs of a layer */
+#define LAYERS 100
+
+struct layers {
+	cl_mem input, weights, out[LAYERS];
+	cl_kernel kernel;
+	cl_char expected[LAYER];
+};
+
+static void begin_layers(struct cl *cl, struct layers *layers)
+{
+	const cl_uint type = 0, clamp = 0;
+	const cl_uint2 shape = { { LAYER, LAYER } };
+	const cl_float4 scales = { { 1, 0.01f, 1, 0 } };
+	const cl_int4 zero_points = { { 0 } };
+	const cl_mem none = NULL;
+	cl_char weights[LAYER * LAYER], input[LAYER];
+	int i;
+
+	for (i = 0; i < LAYER * LAYER; i++)
+		weights[i] = (cl_char)(i * 7 % 255 - 127);
+	for (i = 0; i < LAYER; i++)
+		input[i] = (cl_char)(i * 5 % 200 - 100);
+	layers->kernel = cl_builtin(cl, "npu_fully_connected");
+	layers->input = cl_buffer(cl, sizeof(input), input);
+	layers->weights = cl_buffer(cl, sizeof(weights), weights);
+	for (i = 0; i < LAYERS; i++)
+		layers->out[i] = cl_buffer(cl, LAYER, NULL);
+	cl_set_buffer(layers->kernel, 0, layers->input);
+	cl_set_buffer(layers->kernel, 1, layers->weights);
+	OK(clSetKernelArg(layers->kernel, 2, sizeof(none), &none));
+	cl_set_buffer(layers->kernel, 3, layers->out[0]);
+	OK(clSetKernelArg(layers->kernel, 4, sizeof(type), &type));
+	OK(clSetKernelArg(layers->kernel, 5, sizeof(shape), &shape));
+	OK(clSetKernelArg(layers->kernel, 6, sizeof(scales), &scales));
+	OK(clSetKernelArg(layers->kernel, 7, sizeof(zero_points), &zero_points));
+	OK(clSetKernelArg(layers->kernel, 8, sizeof(clamp), &clamp));
+	OK(cl_run(cl->queue, layers->kernel, NULL));
+	cl_read(cl, layers->out[0], LAYER, layers->expected);
+}
+
+static void end_layers(struct layers *layers)
+{
+	int i;
+
+	for (i = 0; i < LAYERS; i++)
+		OK(clReleaseMemObject(layers->out[i]));
+	OK(clReleaseMemObject(layers->input));
+	OK(clReleaseMemObject(layers->weights));
+	OK(clReleaseKernel(layers->kernel));
+}
+
+/* The layer from @in with the present weights to @out; the handle where @command is not NULL. */
+static void record_layer(cl_command_buffer_khr buffer, struct layers *layers, cl_mem in, cl_mem out,
+			 cl_mutable_command_khr *command)
+{
+	cl_set_buffer(layers->kernel, 0, in);
+	cl_set_buffer(layers->kernel, 3, out);
+	OK(fn.kernel(buffer, NULL, NULL, layers->kernel, 1, NULL, &one, NULL, 0, NULL, NULL,
+		     command));
+}
+
+/* Executes it and tells how often it went to the NPU. */
+static cl_uint execute(struct cl *cl, cl_command_buffer_khr buffer)
+{
+	cl_uint submissions = 1000;
+	cl_event event;
+
+	OK(fn.enqueue(0, NULL, buffer, 0, NULL, &event));
+	OK(clWaitForEvents(1, &event));
+	OK(clGetEventProfilingInfo(event, CL_PROFILING_SUBMISSIONS_NPU, sizeof(submissions),
+				   &submissions, NULL));
+	OK(clReleaseEvent(event));
+	return submissions;
+}
+
+/* Executes what has been recorded, which goes to the NPU so often, and lets go of it. */
+static void finalize_and_check(struct cl *cl, cl_command_buffer_khr buffer, cl_uint submissions)
+{
+	OK(fn.finalize(buffer));
+	assert_int_equal(execute(cl, buffer), submissions);
+	assert_int_equal(execute(cl, buffer), submissions);
+	OK(fn.release(buffer));
+}
+
+static void check_layer(struct cl *cl, struct layers *layers, cl_mem out, const cl_char *expected)
+{
+	cl_char is[LAYER];
+
+	cl_read(cl, out, LAYER, is);
+	assert_memory_equal(is, expected, LAYER);
+	OK(clEnqueueFillBuffer(cl->queue, out, "\x55", 1, 0, LAYER, 0, NULL, NULL));
+}
+
+/* The NPU takes 64 jobs with one call; barriers and kernels without work-items do not part them. */
+static void goes_together(void **state)
+{
+	const size_t zero = 0;
+	cl_command_buffer_khr buffer;
+	struct layers layers;
+	struct cl cl;
+	int i;
+
+	begin(&cl);
+	begin_layers(&cl, &layers);
+	buffer = create(cl.queue, 0);
+	for (i = 0; i < LAYERS; i++) {
+		record_layer(buffer, &layers, layers.input, layers.out[i], NULL);
+		OK(fn.barrier(buffer, NULL, NULL, 0, NULL, NULL, NULL));
+		OK(fn.kernel(buffer, NULL, NULL, layers.kernel, 1, NULL, &zero, NULL, 0, NULL, NULL,
+			     NULL));
+	}
+	finalize_and_check(&cl, buffer, (LAYERS + 63) / 64);
+	for (i = 0; i < LAYERS; i++)
+		check_layer(&cl, &layers, layers.out[i], layers.expected);
+	end_layers(&layers);
+	cl_end(&cl);
+}
+
+/* A step of the host, an input and weights that a kernel before writes: each has to be waited for. */
+static void waits_for_results(void **state)
+{
+	cl_command_buffer_khr buffer;
+	struct layers layers;
+	cl_char second[LAYER];
+	struct cl cl;
+	int i;
+
+	begin(&cl);
+	begin_layers(&cl, &layers);
+	cl_set_buffer(layers.kernel, 0, layers.out[0]);
+	cl_set_buffer(layers.kernel, 3, layers.out[1]);
+	OK(cl_run(cl.queue, layers.kernel, NULL));
+	cl_read(&cl, layers.out[1], LAYER, second);
+
+	buffer = create(cl.queue, 0);
+	for (i = 0; i < 4; i++) {
+		record_layer(buffer, &layers, layers.input, layers.out[2 * i], NULL);
+		record_layer(buffer, &layers, layers.out[2 * i], layers.out[2 * i + 1], NULL);
+	}
+	/* first, second and first, ... second */
+	finalize_and_check(&cl, buffer, 5);
+	for (i = 0; i < 4; i++) {
+		check_layer(&cl, &layers, layers.out[2 * i], layers.expected);
+		check_layer(&cl, &layers, layers.out[2 * i + 1], second);
+	}
+
+	buffer = create(cl.queue, 0);
+	record_layer(buffer, &layers, layers.input, layers.out[0], NULL);
+	OK(fn.copy(buffer, NULL, NULL, layers.out[0], layers.out[1], 0, 0, LAYER, 0, NULL, NULL,
+		   NULL));
+	record_layer(buffer, &layers, layers.input, layers.out[2], NULL);
+	record_layer(buffer, &layers, layers.input, layers.out[3], NULL);
+	finalize_and_check(&cl, buffer, 2);
+	for (i = 0; i < 4; i++)
+		check_layer(&cl, &layers, layers.out[i], layers.expected);
+
+	/* The first writes the beginning of the weights, which the second takes as they are then. */
+	buffer = create(cl.queue, 0);
+	record_layer(buffer, &layers, layers.input, layers.weights, NULL);
+	record_layer(buffer, &layers, layers.input, layers.out[0], NULL);
+	OK(fn.finalize(buffer));
+	assert_int_equal(execute(&cl, buffer), 2);
+	OK(fn.release(buffer));
+	cl_set_buffer(layers.kernel, 0, layers.input);
+	cl_set_buffer(layers.kernel, 3, layers.out[1]);
+	OK(cl_run(cl.queue, layers.kernel, NULL));
+	cl_read(&cl, layers.out[1], LAYER, second);
+	assert_memory_not_equal(second, layers.expected, LAYER);
+	check_layer(&cl, &layers, layers.out[0], second);
+	end_layers(&layers);
+	cl_end(&cl);
+}
+
+/* The same memory at two addresses: what is written through one is read through the other. */
+static void imported_twice(void **state)
+{
+	int fd = memfd_create("memory", MFD_CLOEXEC | MFD_ALLOW_SEALING), i;
+	cl_mem_properties properties[] = { CL_EXTERNAL_MEMORY_HANDLE_DMA_BUF_KHR,
+					   (cl_mem_properties)fd, 0 };
+	cl_command_buffer_khr buffer;
+	struct layers layers;
+	cl_char second[LAYER];
+	cl_mem mem[2];
+	struct cl cl;
+	cl_int error;
+
+	assert_true(fd >= 0);
+	assert_int_equal(ftruncate(fd, LAYER), 0);
+	begin(&cl);
+	begin_layers(&cl, &layers);
+	cl_set_buffer(layers.kernel, 0, layers.out[0]);
+	cl_set_buffer(layers.kernel, 3, layers.out[1]);
+	OK(cl_run(cl.queue, layers.kernel, NULL));
+	cl_read(&cl, layers.out[1], LAYER, second);
+	for (i = 0; i < 2; i++) {
+		properties[1] = (cl_mem_properties)(i ? dup(fd) : fd);
+		mem[i] = clCreateBufferWithProperties(cl.context, properties, CL_MEM_READ_WRITE,
+						      LAYER, NULL, &error);
+		OK(error);
+	}
+	buffer = create(cl.queue, 0);
+	record_layer(buffer, &layers, layers.input, mem[0], NULL);
+	record_layer(buffer, &layers, mem[1], layers.out[1], NULL);
+	finalize_and_check(&cl, buffer, 2);
+	check_layer(&cl, &layers, layers.out[1], second);
+	for (i = 0; i < 2; i++)
+		OK(clReleaseMemObject(mem[i]));
+	end_layers(&layers);
+	cl_end(&cl);
+}
+
 /* ---- updates ---- */
 
 static cl_int update(cl_command_buffer_khr buffer, cl_mutable_command_khr command, cl_uint index,
@@ -286,6 +503,31 @@ static cl_int update(cl_command_buffer_khr buffer, cl_mutable_command_khr comman
 	const void *configs[] = { &config };
 
 	return fn.update(buffer, 1, &type, configs);
+}
+
+/* An update parts what went together, another one joins it again. */
+static void update_parts(void **state)
+{
+	cl_command_buffer_khr buffer;
+	cl_mutable_command_khr command;
+	struct layers layers;
+	struct cl cl;
+
+	begin(&cl);
+	begin_layers(&cl, &layers);
+	buffer = create(cl.queue, CL_COMMAND_BUFFER_MUTABLE_KHR);
+	record_layer(buffer, &layers, layers.input, layers.out[1], NULL);
+	record_layer(buffer, &layers, layers.input, layers.out[2], &command);
+	OK(fn.finalize(buffer));
+	assert_int_equal(execute(&cl, buffer), 1);
+	OK(update(buffer, command, 0, layers.out[1]));
+	assert_int_equal(execute(&cl, buffer), 2);
+	OK(update(buffer, command, 0, layers.input));
+	assert_int_equal(execute(&cl, buffer), 1);
+	check_layer(&cl, &layers, layers.out[2], layers.expected);
+	OK(fn.release(buffer));
+	end_layers(&layers);
+	cl_end(&cl);
 }
 
 #define EXECUTIONS 40
@@ -764,13 +1006,24 @@ static void enqueue_errors(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(commands),	  cmocka_unit_test(keeps_what_it_needs),
-		cmocka_unit_test(event),	  cmocka_unit_test(empty),
-		cmocka_unit_test(budget_shrinks), cmocka_unit_test(simultaneous_use),
-		cmocka_unit_test(updates),	  cmocka_unit_test(update_errors),
-		cmocka_unit_test(no_work_items),  cmocka_unit_test(mutable_queries),
-		cmocka_unit_test(queries),	  cmocka_unit_test(version),
-		cmocka_unit_test(create_errors),  cmocka_unit_test(record_errors),
+		cmocka_unit_test(commands),
+		cmocka_unit_test(keeps_what_it_needs),
+		cmocka_unit_test(event),
+		cmocka_unit_test(empty),
+		cmocka_unit_test(budget_shrinks),
+		cmocka_unit_test(goes_together),
+		cmocka_unit_test(waits_for_results),
+		cmocka_unit_test(imported_twice),
+		cmocka_unit_test(update_parts),
+		cmocka_unit_test(simultaneous_use),
+		cmocka_unit_test(updates),
+		cmocka_unit_test(update_errors),
+		cmocka_unit_test(no_work_items),
+		cmocka_unit_test(mutable_queries),
+		cmocka_unit_test(queries),
+		cmocka_unit_test(version),
+		cmocka_unit_test(create_errors),
+		cmocka_unit_test(record_errors),
 		cmocka_unit_test(enqueue_errors),
 	};
 

@@ -159,6 +159,37 @@ static void memfd(void **state)
 	cl_end(&cl);
 }
 
+/* Its owner cannot take the memory away any more; one who could is refused. */
+static void cannot_shrink(void **state)
+{
+	int fd = new_memory(), owner = dup(fd);
+	uint8_t *outside = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, owner, 0);
+	struct cl cl;
+	cl_int error;
+	cl_mem mem;
+
+	begin(&cl);
+	assert_true(outside != MAP_FAILED);
+	mem = import(&cl, fd, BYTES, CL_MEM_READ_WRITE, &error);
+	assert_int_equal(error, CL_SUCCESS);
+	assert_int_equal(ftruncate(owner, 0), -1);
+	assert_int_equal(ftruncate(owner, 2 * BYTES), 0);
+	assert_int_equal(clEnqueueFillBuffer(cl.queue, mem, "z", 1, 0, BYTES, 0, NULL, NULL),
+			 CL_SUCCESS);
+	assert_int_equal(clFinish(cl.queue), CL_SUCCESS);
+	assert_int_equal(outside[BYTES - 1], 'z');
+	assert_int_equal(clReleaseMemObject(mem), CL_SUCCESS);
+	munmap(outside, BYTES);
+	close(owner);
+	fd = memfd_create("cannot be sealed", MFD_CLOEXEC);
+	assert_int_equal(ftruncate(fd, BYTES), 0);
+	assert_null(import(&cl, fd, BYTES, CL_MEM_READ_WRITE, &error));
+	assert_int_equal(error, CL_INVALID_PROPERTY);
+	assert_true(is_open(fd));
+	close(fd);
+	cl_end(&cl);
+}
+
 /* The same where the memory says that it is a dma-buf: the CPU's accesses are bracketed. */
 static void dma_buf(void **state)
 {
@@ -317,9 +348,13 @@ static void hand_over_errors(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(memfd),	 cmocka_unit_test(dma_buf),
-		cmocka_unit_test(dma_buf_fails), cmocka_unit_test(devices),
-		cmocka_unit_test(import_errors), cmocka_unit_test(hand_over_errors),
+		cmocka_unit_test(memfd),
+		cmocka_unit_test(dma_buf),
+		cmocka_unit_test(cannot_shrink),
+		cmocka_unit_test(dma_buf_fails),
+		cmocka_unit_test(devices),
+		cmocka_unit_test(import_errors),
+		cmocka_unit_test(hand_over_errors),
 	};
 	const struct CMUnitTest on_driver[] = { cmocka_unit_test(dma_buf_of_driver) };
 	int failed = cmocka_run_group_tests_name("opencl_external_memory", tests, NULL, NULL);
