@@ -16,9 +16,9 @@
  *
  * Processes.  A child of fork() opens the NPU itself; it does not use its parent's handles.
  *
- * Threads.  Every function may be called from every thread at any time.  Runs share
- * the NPU chain by chain.  Freeing an object
- * while another thread still uses it is the one thing that the caller has to prevent.
+ * Threads.  Every function may be called from every thread at any time.  Runs share the NPU chain by
+ * chain.  Freeing an object while another thread still uses it is the one thing that the caller has to
+ * prevent.
  *
  * Growth.  Structs that begin with @size grow at their end in later versions: set @size to
  * sizeof(struct) and everything else to zero before the call.  The library reads and writes no more
