@@ -81,6 +81,11 @@ int npu_device_info(struct npu_device *device, struct npu_device_info *info)
 		.kernels_per_cycle = config->atomic_k,
 		.atom_bytes = config->atom,
 		.sram_bytes = device->sram_bytes,
+		.is_pci = device->pci.valid,
+		.pci_domain = device->pci.domain,
+		.pci_bus = device->pci.bus,
+		.pci_device = device->pci.device,
+		.pci_function = device->pci.function,
 	};
 
 	snprintf(own.name, sizeof(own.name), "%s", device->name);

@@ -111,6 +111,7 @@ static int drm_open(const char *name, struct npu_device **device)
 		err = identify(drm);
 	if (!err)
 		err = read_limits(drm);
+	npu_drm_pci_address(drm->number, &drm->base.pci);
 	if (err) {
 		drm_destroy(&drm->base);
 		return err;

@@ -72,6 +72,9 @@ const char *npu_drm_name(unsigned index);
  */
 int npu_drm_open_node(const char *name, u32 *number);
 
+/* Where the device of accel@number is on PCI, as sysfs tells it. */
+void npu_drm_pci_address(u32 number, struct npu_pci_address *pci);
+
 /* ---- device_drm_job.c ---- */
 
 /* The operations of struct npu_device_ops. */

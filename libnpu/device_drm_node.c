@@ -55,20 +55,38 @@ static bool node_exists(u32 number)
 	return access(path, F_OK) == 0;
 }
 
-/* Name of the driver as sysfs tells it, without opening the device; false: it tells nothing. */
-static bool sysfs_driver(u32 number, char *driver, size_t size)
+/*
+ * What a link of the node's directory in sysfs points at, the name alone, without opening the device; false: it tells
+ * nothing.
+ */
+static bool sysfs_name(u32 number, const char *link, char *name, size_t size)
 {
 	char path[80], target[PATH_MAX];
 	const char *slash;
 	ssize_t length;
 
-	snprintf(path, sizeof(path), "/sys/class/accel/" NODE "%u/device/driver", number);
+	snprintf(path, sizeof(path), "/sys/class/accel/" NODE "%u/%s", number, link);
 	length = readlink(path, target, sizeof(target) - 1);
 	if (length <= 0)
 		return false;
 	target[length] = '\0';
 	slash = strrchr(target, '/');
-	return snprintf(driver, size, "%s", slash ? slash + 1 : target) < (int)size;
+	return snprintf(name, size, "%s", slash ? slash + 1 : target) < (int)size;
+}
+
+/* A device on PCI has the name "domain:bus:device.function", in hexadecimal. */
+void npu_drm_pci_address(u32 number, struct npu_pci_address *pci)
+{
+	char bus[16] = "", name[32] = "";
+	int end = 0;
+
+	pci->valid = sysfs_name(number, "device/subsystem", bus, sizeof(bus)) &&
+		     strcmp(bus, "pci") == 0 && sysfs_name(number, "device", name, sizeof(name)) &&
+		     sscanf(name, "%8x:%2x:%2x.%1x%n", &pci->domain, &pci->bus, &pci->device,
+			    &pci->function, &end) == 4 &&
+		     !name[end];
+	if (!pci->valid)
+		*pci = (struct npu_pci_address){ 0 };
 }
 
 /* The same as the open device tells it. */
@@ -91,7 +109,7 @@ static bool is_npu(u32 number)
 
 	if (!node_exists(number))
 		return false;
-	if (sysfs_driver(number, driver, sizeof(driver)))
+	if (sysfs_name(number, "device/driver", driver, sizeof(driver)))
 		return strcmp(driver, DRM_NVDLA_DRIVER_NAME) == 0;
 	snprintf(path, sizeof(path), NODE_DIR NODE "%u", number);
 	fd = open(path, O_RDWR | O_CLOEXEC);

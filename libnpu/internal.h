@@ -136,6 +136,12 @@ struct npu_device_ops {
 	int (*record_end)(struct npu_device *device, struct npu_recording *recording);
 };
 
+/* Where a device is on PCI; @valid: it is there. */
+struct npu_pci_address {
+	bool valid;
+	u32 domain, bus, device, function;
+};
+
 /* One open handle. Kinds of devices embed it as their first member. */
 struct npu_device {
 	const struct npu_device_ops *ops;
@@ -143,6 +149,7 @@ struct npu_device {
 	u64 region_bytes; /* largest buffer that can be had; 0: no limit */
 	u64 sram_bytes; /* on-chip memory behind the second memory interface */
 	u32 max_jobs; /* of one submission */
+	struct npu_pci_address pci;
 	char name[64];
 	atomic_uint references; /* the handle and its models */
 };

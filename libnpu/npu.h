@@ -88,6 +88,7 @@ NPU_API const char *npu_device_name(unsigned index);
  * @sram_bytes: on-chip memory behind the second memory interface; 0: none
  * @channels_per_cycle, @kernels_per_cycle: multiply-accumulate array (atomic C and atomic K)
  * @atom_bytes: channels that lie side by side in the NPU's feature format
+ * @is_pci: 1: it is a function of a PCI device, and the next four say which
  */
 struct npu_device_info {
 	size_t size;
@@ -100,6 +101,11 @@ struct npu_device_info {
 	uint32_t kernels_per_cycle;
 	uint32_t atom_bytes;
 	uint64_t sram_bytes;
+	uint32_t is_pci;
+	uint32_t pci_domain;
+	uint32_t pci_bus;
+	uint32_t pci_device;
+	uint32_t pci_function;
 };
 
 NPU_API int npu_device_info(struct npu_device *device, struct npu_device_info *info);

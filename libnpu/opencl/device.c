@@ -303,16 +303,39 @@ static void query_platform(const void *object, struct ocl_answer *answer)
 	ocl_answer_handle(answer, &ocl_platform);
 }
 
+static bool is_pci(const void *object)
+{
+	return ((const struct _cl_device_id *)object)->info.is_pci;
+}
+
+static unsigned extensions_of(const void *object)
+{
+	return OCL_OF_DEVICE | (is_pci(object) ? OCL_OF_PCI_DEVICE : 0);
+}
+
 static void query_extensions(const void *object, struct ocl_answer *answer)
 {
-	(void)object;
-	ocl_extension_names(OCL_OF_DEVICE, answer);
+	ocl_extension_names(extensions_of(object), answer);
 }
 
 static void query_extension_versions(const void *object, struct ocl_answer *answer)
 {
-	(void)object;
-	ocl_extension_versions(OCL_OF_DEVICE, answer);
+	ocl_extension_versions(extensions_of(object), answer);
+}
+
+static void query_pci(const void *object, struct ocl_answer *answer)
+{
+	const struct npu_device_info *info = &((const struct _cl_device_id *)object)->info;
+	const cl_device_pci_bus_info_khr pci = { info->pci_domain, info->pci_bus, info->pci_device,
+						 info->pci_function };
+
+	_Static_assert(sizeof(pci) <= sizeof(answer->word), "it fits");
+	if (!is_pci(object)) {
+		answer->error = CL_INVALID_VALUE;
+		return;
+	}
+	memcpy(answer->word, &pci, sizeof(pci));
+	ocl_answer_data(answer, answer->word, sizeof(pci));
 }
 
 static void query_nothing(const void *object, struct ocl_answer *answer)
@@ -541,6 +564,7 @@ static const struct ocl_query queries[] = {
 	OCL_VALUE(CL_DEVICE_PIPE_SUPPORT, cl_bool, CL_FALSE),
 	OCL_VALUE(CL_DEVICE_PREFERRED_WORK_GROUP_SIZE_MULTIPLE, size_t, 1),
 	OCL_TEXT(CL_DEVICE_LATEST_CONFORMANCE_VERSION_PASSED, "v0000-01-01-00"),
+	OCL_CALL(CL_DEVICE_PCI_BUS_INFO_KHR, query_pci),
 	OCL_CALL(CL_DEVICE_UUID_KHR, query_uuid),
 	OCL_CALL(CL_DRIVER_UUID_KHR, query_driver_uuid),
 	OCL_VALUE(CL_DEVICE_LUID_VALID_KHR, cl_bool, CL_FALSE),

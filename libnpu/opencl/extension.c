@@ -24,6 +24,7 @@ static const struct {
 	{ "cl_khr_external_memory", CL_MAKE_VERSION(1, 0, 1), OCL_OF_PLATFORM | OCL_OF_DEVICE },
 	{ "cl_khr_external_memory_dma_buf", CL_MAKE_VERSION(1, 0, 0),
 	  OCL_OF_PLATFORM | OCL_OF_DEVICE },
+	{ "cl_khr_pci_bus_info", CL_MAKE_VERSION(1, 0, 0), OCL_OF_PCI_DEVICE },
 	{ "cl_khr_priority_hints", CL_MAKE_VERSION(1, 0, 0), OCL_OF_PLATFORM | OCL_OF_DEVICE },
 };
 
@@ -60,7 +61,7 @@ static const struct {
 	{ "clEnqueueReleaseExternalMemObjectsKHR", (void *)ocl_enqueue_release_external },
 };
 
-void ocl_extension_names(enum ocl_extension_of of, struct ocl_answer *answer)
+void ocl_extension_names(unsigned of, struct ocl_answer *answer)
 {
 	size_t i, bytes = 1;
 	char *text;
@@ -79,7 +80,7 @@ void ocl_extension_names(enum ocl_extension_of of, struct ocl_answer *answer)
 	ocl_answer_text(answer, text);
 }
 
-void ocl_extension_versions(enum ocl_extension_of of, struct ocl_answer *answer)
+void ocl_extension_versions(unsigned of, struct ocl_answer *answer)
 {
 	cl_name_version *list = calloc(OCL_COUNT(extensions), sizeof(*list));
 	size_t i, count = 0;

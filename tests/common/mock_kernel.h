@@ -79,6 +79,7 @@ struct mock_file {
 struct mock_kernel {
 	bool module, device, node;
 	int open_error;
+	const char *bus, *device_name;
 	const char *driver;
 	int major;
 	const char *config;
@@ -122,6 +123,8 @@ static void mock_begin(const char *config)
 		.device = true,
 		.node = true,
 		.driver = DRM_NVDLA_DRIVER_NAME,
+		.bus = "pci",
+		.device_name = "0001:3f:1e.5",
 		.major = DRM_NVDLA_DRIVER_MAJOR,
 		.config = config,
 		.chain_version = NVDLA_CHAIN_VERSION,
@@ -697,18 +700,35 @@ MOCK_API int access(const char *path, int mode)
 	return there ? 0 : -1;
 }
 
+/* What a link of the node's directory holds; NULL: there is none. */
+static const char *mock_link(const char *path, char *text, size_t size)
+{
+	const char *link = path + 24;
+
+	if (!mock.device || strncmp(path, "/sys/class/accel/accel0/", 24) != 0)
+		return NULL;
+	if (strcmp(link, "device") == 0)
+		snprintf(text, size, "../../../%s", mock.device_name);
+	else if (strcmp(link, "device/subsystem") == 0)
+		snprintf(text, size, "../../../../bus/%s", mock.bus);
+	else if (strcmp(link, "device/driver") == 0)
+		snprintf(text, size, "../../bus/%s/drivers/%s", mock.bus, mock.driver);
+	else
+		return NULL;
+	return text;
+}
+
 MOCK_API ssize_t readlink(const char *path, char *target, size_t size)
 {
-	char text[64];
+	char text[128];
 	size_t length;
 
 	if (strncmp(path, "/sys/class/accel/", 17) != 0)
 		return syscall(SYS_readlinkat, AT_FDCWD, path, target, size);
-	if (!mock.device || strncmp(path, "/sys/class/accel/accel0/", 24) != 0) {
+	if (!mock_link(path, text, sizeof(text))) {
 		errno = ENOENT;
 		return -1;
 	}
-	snprintf(text, sizeof(text), "../../bus/pci/drivers/%s", mock.driver);
 	length = min(strlen(text), size);
 	memcpy(target, text, length);
 	return (ssize_t)length;

@@ -160,6 +160,35 @@ static const struct {
 	{ CL_DEVICE_PROBLEM_NPU, 0 },
 };
 
+/* On PCI the device has an address; elsewhere it knows nothing of one. */
+static void pci_bus_info(void **state)
+{
+	struct npu_device_info info = { .size = sizeof(info) };
+	cl_device_pci_bus_info_khr pci;
+	struct npu_device *npu;
+	char names[1024];
+	struct cl cl;
+	cl_int error;
+
+	cl_begin(&cl);
+	assert_int_equal(npu_open(cl_npu_name(), &npu), 0);
+	assert_int_equal(npu_device_info(npu, &info), 0);
+	npu_close(npu);
+	assert_int_equal(clGetDeviceInfo(cl.device, CL_DEVICE_EXTENSIONS, sizeof(names), names,
+					 NULL),
+			 CL_SUCCESS);
+	assert_int_equal(strstr(names, "cl_khr_pci_bus_info") != NULL, info.is_pci);
+	error = clGetDeviceInfo(cl.device, CL_DEVICE_PCI_BUS_INFO_KHR, sizeof(pci), &pci, NULL);
+	assert_int_equal(error, info.is_pci ? CL_SUCCESS : CL_INVALID_VALUE);
+	if (info.is_pci) {
+		assert_int_equal(pci.pci_domain, info.pci_domain);
+		assert_int_equal(pci.pci_bus, info.pci_bus);
+		assert_int_equal(pci.pci_device, info.pci_device);
+		assert_int_equal(pci.pci_function, info.pci_function);
+	}
+	cl_end(&cl);
+}
+
 static void device_queries(void **state)
 {
 	char value[4096];
@@ -471,6 +500,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(platform),
 		cmocka_unit_test(device_queries),
+		cmocka_unit_test(pci_bus_info),
 		cmocka_unit_test(device_types),
 		cmocka_unit_test(devices_are_whole),
 		cmocka_unit_test(local_memory_follows_the_budget),

@@ -127,6 +127,39 @@ static void test_list(void **state)
 	npu_close(device);
 }
 
+/* Only what is on PCI has an address there. */
+static void test_pci(void **state)
+{
+	static const struct {
+		const char *bus, *name;
+		u32 is_pci, domain, bus_number, device, function;
+	} cases[] = {
+		{ "pci", "0001:3f:1e.5", 1, 1, 0x3f, 0x1e, 5 },
+		{ "pci", "10000:00:04.0", 1, 0x10000, 0, 4, 0 },
+		{ "platform", "0001:3f:1e.5", 0 },
+		{ "platform", "40000000.npu", 0 },
+		{ "pci", "0001:3f:1e", 0 },
+		{ "pci", "0001:3f:1e.5x", 0 },
+	};
+	struct npu_device *device;
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct npu_device_info info = { .size = sizeof(info) };
+
+		mock.bus = cases[i].bus;
+		mock.device_name = cases[i].name;
+		assert_int_equal(npu_open("accel0", &device), 0);
+		assert_int_equal(npu_device_info(device, &info), 0);
+		assert_int_equal(info.is_pci, cases[i].is_pci);
+		assert_int_equal(info.pci_domain, cases[i].domain);
+		assert_int_equal(info.pci_bus, cases[i].bus_number);
+		assert_int_equal(info.pci_device, cases[i].device);
+		assert_int_equal(info.pci_function, cases[i].function);
+		npu_close(device);
+	}
+}
+
 static void test_cannot_open(void **state)
 {
 	mock.open_error = -EACCES;
@@ -663,6 +696,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_names, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_list, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_pci, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_cannot_open, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_strange_device, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_budget, setup, teardown),
