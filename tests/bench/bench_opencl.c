@@ -3,6 +3,11 @@
  * What OpenCL costs: from clEnqueueNDRangeKernel() until the NPU has the work, beside npu_submit() of the same
  * network in the same run; a command buffer beside as many enqueues; and PoCL's numbers for a kernel of its own
  * that does nothing, where PoCL is installed.
+ *
+ *	bench_opencl [libnpu|opencl|enqueues|buffer N]
+ *
+ * With a word: that alone, N times, for a counter outside (tests/bench/instructions): npu_submit() of a layer, a
+ * kernel of it, COMMANDS of these, or a command buffer of as many.
  */
 #include <linux/perf_event.h>
 #include <string.h>
@@ -274,6 +279,30 @@ static double compare_command_buffer(struct both *b, cl_platform_id platform, cl
 	return one_by_one;
 }
 
+/* ---- for a counter outside ---- */
+
+static void alone(struct both *b, cl_platform_id platform, const char *what, long times)
+{
+	struct many many = { .both = b, .kernel = b->kernel };
+
+	record(&many, platform);
+	for (; times > 0; times--) {
+		if (!strcmp(what, "libnpu"))
+			start_by_libnpu(b);
+		else if (!strcmp(what, "opencl"))
+			start_by_opencl(b);
+		else if (!strcmp(what, "enqueues"))
+			enqueue_many(&many);
+		else if (!strcmp(what, "buffer"))
+			enqueue_buffer(&many);
+		else
+			check(1, what);
+	}
+	check(((cl_npu_of_command_buffer *)function(platform, "clReleaseCommandBufferKHR"))(
+		      many.buffer),
+	      "clReleaseCommandBufferKHR");
+}
+
 /* ---- PoCL ---- */
 
 static void compare_pocl(cl_platform_id platform, double ours)
@@ -394,34 +423,47 @@ static void close_both(struct both *b)
 	npu_close(b->device);
 }
 
-int main(void)
+static void compare_all(struct both *both, cl_platform_id npu)
 {
-	char folder[] = "/tmp/bench-opencl-XXXXXX";
-	cl_platform_id npu, pocl;
-	struct both both = { 0 };
+	cl_platform_id pocl = find_platform("Portable Computing Language");
 	double one_by_one;
 	cl_kernel copy;
 
-	setenv("NPU_SIM_DIR", "-", 0);
-	show_pocl(folder);
-	open_counter();
-	npu = find_platform("NPU");
-	if (!npu) {
-		fprintf(stderr, "bench_opencl: the loader does not find the NPU\n");
-		return 1;
-	}
-	pocl = find_platform("Portable Computing Language");
-	open_both(&both, npu);
-	compare_submission(&both);
-	compare_command_buffer(&both, npu, both.kernel, "layers");
-	copy = copy_kernel(&both);
-	one_by_one = compare_command_buffer(&both, npu, copy, "npu_copy");
+	compare_submission(both);
+	compare_command_buffer(both, npu, both->kernel, "layers");
+	copy = copy_kernel(both);
+	one_by_one = compare_command_buffer(both, npu, copy, "npu_copy");
 	clReleaseKernel(copy);
 	if (pocl)
 		compare_pocl(pocl, one_by_one);
 	else
 		printf("PoCL is not installed\n");
+}
+
+int main(int argc, char **argv)
+{
+	char folder[] = "/tmp/bench-opencl-XXXXXX";
+	bool all = argc != 3;
+	struct both both = { 0 };
+	cl_platform_id npu;
+
+	setenv("NPU_SIM_DIR", "-", 0);
+	if (all) {
+		show_pocl(folder);
+		open_counter();
+	}
+	npu = find_platform("NPU");
+	if (!npu) {
+		fprintf(stderr, "bench_opencl: the loader does not find the NPU\n");
+		return 1;
+	}
+	open_both(&both, npu);
+	if (all)
+		compare_all(&both, npu);
+	else
+		alone(&both, npu, argv[1], strtol(argv[2], NULL, 10));
 	close_both(&both);
-	remove_folder(folder);
+	if (all)
+		remove_folder(folder);
 	return 0;
 }
