@@ -4,6 +4,11 @@
 
 #include <stdlib.h>
 
+const char *const npu_layer_kind_names[NPU_LAYER_KINDS] = {
+	[NPU_LAYER_CONV] = "conv", [NPU_LAYER_SDP] = "sdp", [NPU_LAYER_PDP] = "pdp",
+	[NPU_LAYER_CDP] = "cdp",   [NPU_LAYER_CPU] = "cpu",
+};
+
 void npu_value_set_feature(struct npu_value *value, const struct nvdla_config *config, u32 h, u32 w,
 			   u32 c)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * IR2: the optimised graph.  Layers that an NPU pass can do (conv with its fused
- * arithmetic, element-wise SDP, pooling PDP) and steps for the CPU, over values
+ * arithmetic, element-wise SDP, pooling PDP, tables CDP) and steps for the CPU, over values
  * that have a place in memory.  Nothing here depends on a budget: two plans of
  * one network compute the same bytes.
  */
@@ -137,6 +137,39 @@ struct npu_pool {
 	s32 pad_value; /* average: what padding counts as */
 };
 
+/* What the tables of CDP hold: LE, then LO. */
+#define NPU_CDP_LE_ENTRIES 65u
+#define NPU_CDP_LO_ENTRIES 257u
+#define NPU_CDP_ENTRIES (NPU_CDP_LE_ENTRIES + NPU_CDP_LO_ENTRIES)
+
+/* What its registers hold: steps of the tables, and the output conversion. */
+#define NPU_CDP_MAX_SHIFT 20u
+#define NPU_CDP_MAX_OFFSET (1 << 24) /* in both directions */
+#define NPU_CDP_MAX_CVT_SHIFT 41u
+
+/**
+ * struct npu_cdp - a function of each element, or of the squares around it, by CDP's tables
+ * @sum: 0: the table is asked for x, and its answer is the result; else how many channels' squares
+ *       are added up, x in the middle: the table is asked for that sum, and its answer times x is
+ *       the result
+ * @zero: is taken from each element first, which gives x
+ * @lut: byte offset in NPU_REGION_WEIGHTS of NPU_CDP_ENTRIES entries, 16 bit
+ * @start: what the first entries of both tables are for, and what lies below
+ * @le_shift, @lo_shift: entries are 1 << shift apart, with straight lines between them.  LE answers
+ *       as far as it reaches, then LO
+ * @cvt_offset, @cvt_scale, @cvt_shift: (result - offset) * scale >> shift to INT8
+ */
+struct npu_cdp {
+	u32 sum;
+	s32 zero;
+	u64 lut;
+	s32 start;
+	u32 le_shift, lo_shift;
+	s32 cvt_offset;
+	s32 cvt_scale;
+	u32 cvt_shift;
+};
+
 /**
  * struct npu_pixel_load - how CDMA reads an image: (byte - mean) * scale >> shift, to INT8
  * @used: the layer reads pixels
@@ -155,8 +188,13 @@ enum npu_layer_kind {
 	NPU_LAYER_CONV, /* CDMA..CACC, SDP, and PDP on the fly where the plan says so */
 	NPU_LAYER_SDP, /* SDP from memory */
 	NPU_LAYER_PDP, /* PDP from memory */
+	NPU_LAYER_CDP, /* CDP from memory */
 	NPU_LAYER_CPU, /* a step of libnpu */
 };
+
+#define NPU_LAYER_KINDS (NPU_LAYER_CPU + 1)
+
+extern const char *const npu_layer_kind_names[NPU_LAYER_KINDS];
 
 /**
  * struct npu_layer - one layer of the network
@@ -185,6 +223,7 @@ enum npu_layer_kind {
  * @has_pool: conv: a pooling follows that may run on the fly; @pool says which, @unpooled is the
  *            value between the two where the plan keeps them apart
  * @pool: of has_pool and NPU_LAYER_PDP
+ * @cdp: of NPU_LAYER_CDP
  * @patch, @patch_count: CPU: only these output channels of @op (a convolution with its
  *                       activation) are computed and written into the lanes of @output, whose other
  *                       lanes stay as the NPU left them; 0: the whole operator
@@ -212,6 +251,7 @@ struct npu_layer {
 	bool has_pool;
 	u32 unpooled;
 	struct npu_pool pool;
+	struct npu_cdp cdp;
 	u32 *patch;
 	u32 patch_count;
 	const char *cpu_reason; /* CPU: why the NPU cannot do it */

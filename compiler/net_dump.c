@@ -2,13 +2,6 @@
 /* IR2 for people: text, and Graphviz. */
 #include "net.h"
 
-static const char *const kind_names[] = {
-	[NPU_LAYER_CONV] = "conv",
-	[NPU_LAYER_SDP] = "sdp",
-	[NPU_LAYER_PDP] = "pdp",
-	[NPU_LAYER_CPU] = "cpu",
-};
-
 static const char *const alu_names[] = { "max", "min", "+" };
 static const char *const pool_names[] = { "average", "max", "min" };
 
@@ -60,6 +53,15 @@ static void print_ew(const struct npu_net *net, const struct npu_sdp_ew *ew, FIL
 		fprintf(out, "    ew: table@%llu\n", (unsigned long long)ew->lut);
 }
 
+static void print_cdp(const struct npu_cdp *cdp, FILE *out)
+{
+	if (cdp->sum)
+		fprintf(out, " * table of the squares of %u channels", cdp->sum);
+	else
+		fprintf(out, " table");
+	fprintf(out, "@%llu", (unsigned long long)cdp->lut);
+}
+
 static void print_window(const struct npu_window *w, FILE *out)
 {
 	fprintf(out, " %ux%u", w->r, w->s);
@@ -100,7 +102,7 @@ static void print_layer(const struct npu_net *net, u32 index, FILE *out)
 	const struct npu_layer *l = &net->layer[index];
 	u32 reads[NPU_LAYER_MAX_VALUES], count = npu_layer_reads(net, l, reads), i;
 
-	fprintf(out, "  %3u %-4s %s:", index, kind_names[l->kind], l->name);
+	fprintf(out, "  %3u %-4s %s:", index, npu_layer_kind_names[l->kind], l->name);
 	for (i = 0; i < count; i++) {
 		fprintf(out, " ");
 		print_value(net, reads[i], out);
@@ -113,6 +115,8 @@ static void print_layer(const struct npu_net *net, u32 index, FILE *out)
 		fprintf(out, " %s", pool_names[l->pool.kind]);
 		print_window(&l->pool.window, out);
 	}
+	if (l->kind == NPU_LAYER_CDP)
+		print_cdp(&l->cdp, out);
 	if (l->patch_count)
 		fprintf(out, " patches %u channels", l->patch_count);
 	if (l->cpu_reason)
@@ -199,7 +203,7 @@ static void dump_dot(const struct npu_net *net, FILE *out)
 
 		fprintf(out, "  l%u [shape=box style=filled fillcolor=%s label=\"%s\\n", i,
 			l->kind == NPU_LAYER_CPU ? "lightsalmon" : "lightblue",
-			kind_names[l->kind]);
+			npu_layer_kind_names[l->kind]);
 		print_quoted(l->name, out);
 		fprintf(out, "\"];\n");
 		count = npu_layer_reads(net, l, values);

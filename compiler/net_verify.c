@@ -368,6 +368,35 @@ static int check_pdp_layer(const struct checker *c)
 	return check_pool(c, in, out);
 }
 
+/* Registers of CDP, and tables that are there. */
+static int check_cdp(const struct checker *c, const struct npu_cdp *cdp)
+{
+	u64 end;
+
+	if (cdp->sum && (cdp->sum < 3 || cdp->sum > 9 || cdp->sum % 2 == 0))
+		return fail(c, "squares of %u channels", cdp->sum);
+	if (cdp->zero < -128 || cdp->zero > 127 || cdp->le_shift > NPU_CDP_MAX_SHIFT ||
+	    cdp->lo_shift > NPU_CDP_MAX_SHIFT || cdp->start < -256 || cdp->start > 255 ||
+	    !fits_s16(cdp->cvt_scale) || cdp->cvt_offset < -NPU_CDP_MAX_OFFSET ||
+	    cdp->cvt_offset >= NPU_CDP_MAX_OFFSET || cdp->cvt_shift > NPU_CDP_MAX_CVT_SHIFT)
+		return fail(c, "a number of CDP does not fit its register");
+	if (cdp->lut % sizeof(s16) ||
+	    check_add_overflow(cdp->lut, (u64)NPU_CDP_ENTRIES * sizeof(s16), &end) ||
+	    !c->net->weights || end > c->net->weights_bytes)
+		return fail(c, "tables of CDP lie outside of the weights");
+	return 0;
+}
+
+static int check_cdp_layer(const struct checker *c)
+{
+	const struct npu_value *in = feature(c, c->layer->input);
+	const struct npu_value *out = feature(c, c->layer->output);
+
+	if (!in || !out || !same_shape(in, out) || out->c > MAX_EXTENT)
+		return fail(c, "input and output of CDP differ in shape");
+	return check_cdp(c, &c->layer->cdp);
+}
+
 /* A CPU step's tensors are constants or have values. */
 static int check_cpu(const struct checker *c)
 {
@@ -428,6 +457,8 @@ static int check_layer(struct checker *c)
 		return check_sdp_layer(c);
 	case NPU_LAYER_PDP:
 		return check_pdp_layer(c);
+	case NPU_LAYER_CDP:
+		return check_cdp_layer(c);
 	case NPU_LAYER_CPU:
 		return check_cpu(c);
 	default:

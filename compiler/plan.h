@@ -41,14 +41,14 @@ static inline u64 npu_cost_bytes(const struct npu_cost *cost)
 
 /**
  * struct npu_task - one pass: a piece of a layer
- * @kind: CONV, SDP or PDP: of a conv layer with a pooling that the plan keeps apart, both kinds
+ * @kind: CONV, SDP, PDP or CDP: of a conv layer with a pooling that the plan keeps apart, both kinds
  * @layer: which
  * @block: conv: which channel block
  * @y, @rows, @x, @cols: box of the output that this task writes; with @pooled, of the pooling's
  * @conv_y, @conv_rows, @conv_x, @conv_cols: conv: box of the convolution's own output; differs
  *                       from the above only with @pooled
- * @k, @kernels: conv: kernels of the block that it computes, @k a multiple of atomic_k; SDP, PDP:
- *               channels, all of the value
+ * @k, @kernels: conv: kernels of the block that it computes, @k a multiple of atomic_k; SDP, PDP,
+ *               CDP: channels, all of the value
  * @in_y, @in_rows: input rows it fetches; @kept_rows rows above them are still in CBUF.  @in_y
  *                  counts rows of the value, @in_rows and @kept_rows lines of CBUF
  * @in_x, @in_cols: input columns it reads

@@ -311,6 +311,19 @@ static void code_ew(struct codec *c, struct npu_sdp_ew *ew)
 	code_u64(c, &ew->lut);
 }
 
+static void code_cdp(struct codec *c, struct npu_cdp *cdp)
+{
+	code_u32(c, &cdp->sum);
+	code_s32(c, &cdp->zero);
+	code_u64(c, &cdp->lut);
+	code_s32(c, &cdp->start);
+	code_u32(c, &cdp->le_shift);
+	code_u32(c, &cdp->lo_shift);
+	code_s32(c, &cdp->cvt_offset);
+	code_s32(c, &cdp->cvt_scale);
+	code_u32(c, &cdp->cvt_shift);
+}
+
 static void code_layer(struct codec *c, struct npu_layer *l)
 {
 	CODE_NUMBER(c, l->kind);
@@ -346,6 +359,7 @@ static void code_layer(struct codec *c, struct npu_layer *l)
 	CODE_NUMBER(c, l->pool.kind);
 	code_window(c, &l->pool.window);
 	code_s32(c, &l->pool.pad_value);
+	code_cdp(c, &l->cdp);
 	CODE_NUMBERS(c, l->patch, l->patch_count);
 	code_text(c, &l->cpu_reason);
 }

@@ -54,6 +54,7 @@ static void emit_task(struct npu_emit *e)
 		[NPU_LAYER_CONV] = NVDLA_CHAIN_CONV,
 		[NPU_LAYER_SDP] = NVDLA_CHAIN_SDP,
 		[NPU_LAYER_PDP] = NVDLA_CHAIN_PDP,
+		[NPU_LAYER_CDP] = NVDLA_CHAIN_CDP,
 	};
 	const struct npu_task *t = e->task;
 	struct npu_box box = { t->y, t->rows, t->x, t->cols, t->k, t->kernels };
@@ -74,6 +75,8 @@ static void emit_task(struct npu_emit *e)
 		npu_emit_sdp(e);
 	if (t->kind == NPU_LAYER_PDP || t->pooled)
 		npu_emit_pdp(e);
+	if (t->kind == NPU_LAYER_CDP)
+		npu_emit_cdp(e);
 	npu_stream_task_end(e->stream);
 }
 
@@ -87,6 +90,7 @@ static bool emit_layer(struct npu_emit *e, u32 layer)
 	e->layer = &e->net->layer[layer];
 	for (i = 0; i < split->task_count; i++) {
 		e->task = &e->plan->task[split->first_task + i];
+		e->first = i == 0;
 		emit_task(e);
 	}
 	if (!e->full) {

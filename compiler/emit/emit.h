@@ -23,7 +23,8 @@ struct npu_box {
  * @step: step that the stream is for
  * @full: the step has more pieces of memory than a chain can name
  * @layer, @task: what
- * @out: box that SDP (PDP alone: PDP) computes
+ * @first: the layer's first task, which loads its look-up tables for all
+ * @out: box that SDP (PDP or CDP alone: these) computes
  * @pooled: box that PDP writes, where it runs
  */
 struct npu_emit {
@@ -34,6 +35,7 @@ struct npu_emit {
 	bool full;
 	const struct npu_layer *layer;
 	const struct npu_task *task;
+	bool first;
 	struct npu_box out;
 	struct npu_box pooled;
 };
@@ -46,6 +48,9 @@ void npu_emit_sdp(struct npu_emit *emit);
 
 /* PDP, and PDP_RDMA where it reads memory. */
 void npu_emit_pdp(struct npu_emit *emit);
+
+/* CDP_RDMA and CDP. */
+void npu_emit_cdp(struct npu_emit *emit);
 
 /* The address of a feature at row @y, column @x and channel @c (whole surfaces). */
 void npu_emit_feature(struct npu_emit *emit, u32 reg, u32 value, u32 y, u32 x, u32 c);

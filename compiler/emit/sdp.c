@@ -260,6 +260,6 @@ void npu_emit_sdp(struct npu_emit *e)
 		       NVDLA_SET(SDP, D_CVT_SCALE, CVT_SCALE, l->sdp.cvt_scale));
 	npu_stream_reg(s, NVDLA_SDP_D_CVT_SHIFT,
 		       NVDLA_SET(SDP, D_CVT_SHIFT, CVT_SHIFT, l->sdp.cvt_shift));
-	if (l->sdp.ew.has_lut)
+	if (l->sdp.ew.has_lut && e->first)
 		emit_lut_contents(e);
 }

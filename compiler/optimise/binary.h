@@ -28,10 +28,13 @@ s32 npu_constant_at(const struct npu_tensor *constant, u32 c);
 /* A layer of SDP from input @input of @op to its output; NULL: out of memory. */
 struct npu_layer *npu_opt_add_sdp(struct npu_opt *opt, u32 op, u32 input);
 
+/* A layer of CDP from the input of @op to its output, its numbers open; NULL: out of memory. */
+struct npu_layer *npu_opt_add_cdp(struct npu_opt *opt, u32 op);
+
 /* The operator's activation behind the last layer, where saturation to INT8 does not do it. */
 int npu_opt_clamp(struct npu_opt *opt, u32 op);
 
-/* @count 16-bit operands for channels as a table in the weights. */
+/* @count 16-bit operands or entries as a table in the weights. */
 int npu_opt_add_operands(struct npu_opt *opt, const s16 *operand, u32 count, u64 *table);
 
 #endif /* NPU_BINARY_H */

@@ -67,7 +67,7 @@ static int try_lower(struct npu_opt *opt, u32 op)
 	u32 layers = opt->net->layer_count;
 	int error = npu_op_support[opt->graph->op[op].kind].lower(opt, op);
 
-	if (error == -ERANGE || error == -E2BIG)
+	if (error == -ERANGE || error == -EDOM || error == -E2BIG)
 		opt->net->layer_count = layers;
 	return error;
 }
@@ -87,6 +87,8 @@ static int lower(struct npu_opt *opt, u32 op)
 	}
 	if (error == -ERANGE)
 		return fall_back(opt, op, "scales are too far apart for SDP");
+	if (error == -EDOM)
+		return fall_back(opt, op, "its curve is too steep for CDP's tables");
 	if (error == -E2BIG)
 		return fall_back(opt, op, NPU_SPLIT_TOO_LARGE);
 	return error;

@@ -1,11 +1,23 @@
 // SPDX-License-Identifier: MIT
 /*
- * Any function of one INT8 element by the table of SDP's EW: an entry for each of the 256 inputs, made
- * by the CPU's own operator, so that both give the same bytes.
+ * Any function of one INT8 element by CDP's tables: an entry for each of the 256 inputs, made by the
+ * CPU's own operator, so that both give the same bytes.
  */
 #include "binary.h"
 
 #include "cpu/cpu.h"
+
+struct npu_layer *npu_opt_add_cdp(struct npu_opt *opt, u32 op)
+{
+	const struct npu_op *o = &opt->graph->op[op];
+	struct npu_layer *layer = npu_opt_add_layer(opt, NPU_LAYER_CDP, op);
+
+	if (!layer || npu_opt_set_group(opt, layer, &op, 1))
+		return NULL;
+	layer->input = npu_opt_value(opt, o->input[0]);
+	layer->output = npu_opt_value(opt, o->output[0]);
+	return layer;
+}
 
 /* The operator on all 256 bytes: a graph of its own with tensors of that shape. */
 static int evaluate(struct npu_opt *opt, const struct npu_op *op, const u8 in[NPU_LUT_ENTRIES],
@@ -39,31 +51,49 @@ static u8 as_tensor(enum npu_dtype dtype, u32 i)
 	return (u8)(dtype == NPU_U8 ? i : i - NPU_LUT_ENTRIES / 2);
 }
 
-int npu_lower_table(struct npu_opt *opt, u32 op)
+/* The operator's bytes for all 256 inputs, as features store both. */
+static int make_entries(struct npu_opt *opt, const struct npu_op *op, s16 entry[NPU_LUT_ENTRIES])
 {
-	const struct npu_op *o = &opt->graph->op[op];
-	enum npu_dtype in_type = npu_op_input(opt->graph, o, 0)->dtype;
-	bool flip = npu_op_output(opt->graph, o)->dtype == NPU_U8;
+	enum npu_dtype in_type = npu_op_input(opt->graph, op, 0)->dtype;
+	bool flip = npu_op_output(opt->graph, op)->dtype == NPU_U8;
 	u8 in[NPU_LUT_ENTRIES], out[NPU_LUT_ENTRIES];
-	s16 entry[NPU_LUT_ENTRIES];
-	struct npu_layer *layer;
-	u64 lut;
 	u32 i;
 	int error;
 
 	for (i = 0; i < NPU_LUT_ENTRIES; i++)
 		in[i] = as_tensor(in_type, i);
-	error = evaluate(opt, o, in, out);
+	error = evaluate(opt, op, in, out);
 	for (i = 0; i < NPU_LUT_ENTRIES && !error; i++)
 		entry[i] = (s8)(out[i] ^ (flip ? 0x80 : 0));
+	return error;
+}
+
+/* Entries are a step of one apart, so that nothing is interpolated; LE has the first of them. */
+static int add_tables(struct npu_opt *opt, const s16 entry[NPU_LUT_ENTRIES], u64 *lut)
+{
+	s16 tables[NPU_CDP_ENTRIES], *lo = tables + NPU_CDP_LE_ENTRIES;
+
+	memcpy(tables, entry, NPU_CDP_LE_ENTRIES * sizeof(*entry));
+	memcpy(lo, entry, NPU_LUT_ENTRIES * sizeof(*entry));
+	lo[NPU_LUT_ENTRIES] = entry[NPU_LUT_ENTRIES - 1];
+	return npu_opt_add_operands(opt, tables, NPU_CDP_ENTRIES, lut);
+}
+
+int npu_lower_table(struct npu_opt *opt, u32 op)
+{
+	const struct npu_op *o = &opt->graph->op[op];
+	s16 entry[NPU_LUT_ENTRIES];
+	struct npu_layer *layer;
+	u64 lut;
+	int error = make_entries(opt, o, entry);
+
 	if (!error)
-		error = npu_opt_add_operands(opt, entry, NPU_LUT_ENTRIES, &lut);
+		error = add_tables(opt, entry, &lut);
 	if (error)
 		return error;
-	layer = npu_opt_add_sdp(opt, op, 0);
+	layer = npu_opt_add_cdp(opt, op);
 	if (!layer)
 		return npu_opt_nomem(opt);
-	layer->sdp.ew.has_lut = true;
-	layer->sdp.ew.lut = lut;
+	layer->cdp = (struct npu_cdp){ .lut = lut, .start = -128, .cvt_scale = 1 };
 	return 0;
 }

@@ -96,6 +96,7 @@ int npu_pass_finish(struct npu_opt *opt);
 /*
  * Lowering of one operator into layers appended to the net; 0 or a negative errno.  With nothing
  * appended and no message: the CPU has to do it; -ERANGE: no operands of SDP come close enough,
+ * -EDOM: no tables of CDP do,
  * -E2BIG: it fits the configuration's whole buffer in no way.
  */
 int npu_lower_conv(struct npu_opt *opt, u32 op);
@@ -109,6 +110,7 @@ int npu_lower_affine(struct npu_opt *opt, u32 op);
 int npu_lower_slope(struct npu_opt *opt, u32 op);
 int npu_lower_mul(struct npu_opt *opt, u32 op);
 int npu_lower_table(struct npu_opt *opt, u32 op);
+int npu_lower_lrn(struct npu_opt *opt, u32 op);
 int npu_lower_transpose_conv(struct npu_opt *opt, u32 op);
 int npu_lower_slice(struct npu_opt *opt, u32 op);
 int npu_lower_resize_nearest(struct npu_opt *opt, u32 op);

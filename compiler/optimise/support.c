@@ -196,6 +196,13 @@ static const char *check_move(const struct npu_opt *opt, const struct npu_op *op
 	}
 }
 
+static const char *check_lrn(const struct npu_opt *opt, const struct npu_op *op)
+{
+	if (op->size > 9 || op->size % 2 == 0)
+		return "the squares of an even number of channels, or of more than 9";
+	return check_unary(opt, op);
+}
+
 static const char *check_concat(const struct npu_opt *opt, const struct npu_op *op)
 {
 	const char *reason = check_tensors(opt, op, op->input_count);
@@ -204,10 +211,9 @@ static const char *check_concat(const struct npu_opt *opt, const struct npu_op *
 }
 
 /* Functions of one element. */
-#define TABLE                                                                   \
-	{                                                                       \
-		.unit = "SDP table", .needs = NVDLA_HAS_EW | NVDLA_HAS_SDP_LUT, \
-		.check = check_unary, .lower = npu_lower_table,                 \
+#define TABLE                                                                                 \
+	{                                                                                     \
+		.unit = "CDP", .table = true, .check = check_unary, .lower = npu_lower_table, \
 	}
 
 const struct npu_op_support npu_op_support[NPU_OP_COUNT] = {
@@ -285,6 +291,11 @@ const struct npu_op_support npu_op_support[NPU_OP_COUNT] = {
 	[NPU_OP_TANH] = TABLE,
 	[NPU_OP_HARD_SWISH] = TABLE,
 	[NPU_OP_FUNCTION] = TABLE,
+	[NPU_OP_LRN] = { .unit = "CDP",
+			 .limits = "1, 3, 5, 7 or 9 channels; where tables come within 0.45 of a "
+				   "unit",
+			 .check = check_lrn,
+			 .lower = npu_lower_lrn },
 	[NPU_OP_RELU] = { .unit = "SDP",
 			  .limits = "ReLU, ReLU6, ReLU -1..1",
 			  .check = check_unary,

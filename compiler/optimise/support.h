@@ -14,6 +14,7 @@ struct npu_opt;
  * @unit: units that do it; NULL: always a CPU step
  * @limits: for people: what must hold
  * @needs: NVDLA_HAS_* of a configuration that can
+ * @table: by a table, so that there are 256 results at most
  * @check: why this one is not for the NPU; NULL: it is
  * @lower: into layers; NULL: there is nothing to do or no way to do it
  */
@@ -21,6 +22,7 @@ struct npu_op_support {
 	const char *unit;
 	const char *limits;
 	u32 needs;
+	bool table;
 	const char *(*check)(const struct npu_opt *opt, const struct npu_op *op);
 	int (*lower)(struct npu_opt *opt, u32 op);
 };

@@ -125,7 +125,8 @@ static u32 pass_links(const struct npu_net *net, u32 index, enum npu_pass pass,
 		count = conv_links(net, layer, true, link);
 	else if (pass == NPU_PASS_POOL && (layer->has_pool || layer->kind == NPU_LAYER_PDP))
 		count = pool_links(net, layer, link);
-	else if (pass == NPU_PASS_SDP && layer->kind == NPU_LAYER_SDP)
+	else if (pass == NPU_PASS_SDP &&
+		 (layer->kind == NPU_LAYER_SDP || layer->kind == NPU_LAYER_CDP))
 		count = sdp_links(layer, link);
 	for (i = 0; i < count; i++) {
 		link[i].layer = index;

@@ -15,7 +15,7 @@
 /* From the last atom of a stripe in the accumulator to its delivery; from the last one to done. */
 #define DELIVER_CYCLES 55
 #define END_CYCLES 36
-/* SDP and PDP from memory: around the atoms themselves. */
+/* SDP, PDP and CDP from memory: around the atoms themselves. */
 #define POST_CYCLES 100
 
 u32 npu_stage_table_bytes(const struct npu_sdp_stage *stage)
@@ -137,6 +137,34 @@ struct npu_cost npu_cost_sdp(const struct npu_net *net, const struct npu_layer *
 
 	cost.cycles = atoms * sdp_atom_cycles(config, npu_sdp_uses_ew(&layer->sdp)) * 17 / 16 +
 		      POST_CYCLES;
+	return cost;
+}
+
+/* CDP takes eight columns at a time; a shorter rest waits for as long where neighbours count. */
+#define CDP_BLOCK 8u
+
+static u64 cdp_idle_cycles(const struct nvdla_config *config, const struct npu_task *t)
+{
+	u32 rest = DIV_ROUND_UP(t->cols, CDP_BLOCK) * CDP_BLOCK - t->cols;
+
+	return t->cols < CDP_BLOCK ? 0 : (u64)t->rows * rest * (config->cdp_throughput < 4 ? 4 : 1);
+}
+
+/* One write for each entry, and where a table begins; the tables of a layer are loaded once. */
+#define WRITE_CYCLES 4u
+#define TABLE_CYCLES ((NPU_CDP_ENTRIES + 2) * WRITE_CYCLES)
+
+struct npu_cost npu_cost_cdp(const struct nvdla_config *config, const struct npu_layer *layer,
+			     const struct npu_task *t)
+{
+	u64 bytes = (u64)t->rows * t->cols * round_up(t->kernels, config->atom);
+	struct npu_cost cost = { .feature_bytes = bytes, .output_bytes = bytes };
+
+	cost.cycles = bytes / max((u32)config->cdp_throughput, 1u) + POST_CYCLES;
+	if (!t->y)
+		cost.cycles += TABLE_CYCLES;
+	if (layer->cdp.sum)
+		cost.cycles += cdp_idle_cycles(config, t);
 	return cost;
 }
 

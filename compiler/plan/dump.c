@@ -5,22 +5,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-static const char *kind_name(enum npu_layer_kind kind)
-{
-	static const char *const names[] = {
-		[NPU_LAYER_CONV] = "conv",
-		[NPU_LAYER_SDP] = "sdp",
-		[NPU_LAYER_PDP] = "pdp",
-		[NPU_LAYER_CPU] = "cpu",
-	};
-
-	return names[kind];
-}
-
 static void dump_task(const struct npu_task *t, u32 index, FILE *out)
 {
 	fprintf(out, "  task %u %s: rows %u+%u columns %u+%u kernels %u+%u", index,
-		kind_name(t->kind), t->y, t->rows, t->x, t->cols, t->k, t->kernels);
+		npu_layer_kind_names[t->kind], t->y, t->rows, t->x, t->cols, t->k, t->kernels);
 	if (t->kind == NPU_LAYER_CONV) {
 		fprintf(out, " block %u%s; input rows %u+%u", t->block, t->pooled ? " pooled" : "",
 			t->in_y, t->in_rows);
@@ -70,7 +58,7 @@ static void dump_text(const struct npu_net *net, const struct npu_plan *plan, FI
 
 		npu_plan_why(net, plan, i, why, sizeof(why));
 		fprintf(out, "layer %u %s (%s): %s\n", i, net->layer[i].name,
-			kind_name(net->layer[i].kind), why);
+			npu_layer_kind_names[net->layer[i].kind], why);
 		for (j = 0; j < lp->task_count; j++)
 			dump_task(&plan->task[lp->first_task + j], lp->first_task + j, out);
 	}
@@ -99,7 +87,7 @@ static void dump_dot(const struct npu_net *net, const struct npu_plan *plan, FIL
 		fprintf(out, "\tl%u [label=\"", i);
 		put_label(net->layer[i].name, out);
 		fprintf(out, "\\n%s: %s\\n%u tasks, %" PRIu64 " bytes\"];\n",
-			kind_name(net->layer[i].kind), lp->mode, lp->task_count,
+			npu_layer_kind_names[net->layer[i].kind], lp->mode, lp->task_count,
 			npu_cost_bytes(&lp->cost));
 	}
 	for (i = 0; i < net->value_count; i++)

@@ -353,6 +353,10 @@ static int plan_layer(struct npu_planner *p, u32 index)
 		lp->mode = "element by element";
 		err = finish_post(p, index, lp, npu_plan_sdp_tasks(p, index));
 		break;
+	case NPU_LAYER_CDP:
+		lp->mode = p->net->layer[index].cdp.sum ? "across channels" : "by table";
+		err = finish_post(p, index, lp, npu_plan_sdp_tasks(p, index));
+		break;
 	case NPU_LAYER_PDP:
 		lp->mode = "pooling";
 		err = finish_post(p, index, lp, npu_plan_pool_tasks(p, index));

@@ -10,7 +10,7 @@ enum npu_pass {
 	NPU_PASS_CONV, /* convolution and SDP */
 	NPU_PASS_POOLED, /* both, and PDP on the fly */
 	NPU_PASS_POOL, /* PDP from memory, of a PDP layer or of a convolution's unpooled value */
-	NPU_PASS_SDP, /* SDP from memory */
+	NPU_PASS_SDP, /* SDP or CDP from memory: row by row */
 };
 
 /**
@@ -43,7 +43,7 @@ int npu_plan_conv_tasks(struct npu_planner *p, u32 layer, const struct npu_conv_
 /* pool.c: PDP from memory: of @layer, or of what a convolution leaves in @layer's unpooled value. */
 int npu_plan_pool_tasks(struct npu_planner *p, u32 layer);
 
-/* sdp.c */
+/* sdp.c: SDP or CDP */
 int npu_plan_sdp_tasks(struct npu_planner *p, u32 layer);
 
 /* bands.c: which values are cut into bands, and where; 0 or -ENOMEM. */
@@ -83,6 +83,8 @@ struct npu_cost npu_cost_conv(const struct nvdla_config *config, const struct np
 			      const struct npu_task *task);
 struct npu_cost npu_cost_pool(const struct nvdla_config *config, const struct npu_task *task);
 struct npu_cost npu_cost_sdp(const struct npu_net *net, const struct npu_layer *layer,
+			     const struct npu_task *task);
+struct npu_cost npu_cost_cdp(const struct nvdla_config *config, const struct npu_layer *layer,
 			     const struct npu_task *task);
 void npu_cost_add(struct npu_cost *sum, const struct npu_cost *cost);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Element-wise layers: SDP takes a whole value in one pass, as far as its registers hold the size and
- * memory holds it in one piece.
+ * Layers whose output has the input's shape: SDP and CDP take a whole value in one pass, as far as
+ * their registers, which are alike, hold the size and memory holds it in one piece.
  */
 #include "plan_internal.h"
 
@@ -20,7 +20,7 @@ static int add_rows(struct npu_planner *p, u32 index, u32 from, u32 to)
 		if (!t)
 			return -ENOMEM;
 		*t = (struct npu_task){
-			.kind = NPU_LAYER_SDP,
+			.kind = layer->kind,
 			.layer = index,
 			.y = from,
 			.rows = to - from,
@@ -35,7 +35,8 @@ static int add_rows(struct npu_planner *p, u32 index, u32 from, u32 to)
 			.in_cols = out->w,
 			.row_step = 1,
 		};
-		t->cost = npu_cost_sdp(p->net, layer, t);
+		t->cost = layer->kind == NPU_LAYER_CDP ? npu_cost_cdp(p->net->config, layer, t)
+						       : npu_cost_sdp(p->net, layer, t);
 	}
 	return 0;
 }

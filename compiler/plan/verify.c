@@ -318,7 +318,10 @@ static int check_task(struct check *c, struct left *left, struct cover *conv, st
 		err = check_conv_task(c, left);
 	else if (t->kind == NPU_LAYER_PDP)
 		err = check_pool_task(c);
-	else if (t->kind != NPU_LAYER_SDP)
+	else if (t->kind == NPU_LAYER_CDP && t->kernels != c->net->value[c->layer->output].c)
+		return fail(c, "sees %u channels of %u", t->kernels,
+			    c->net->value[c->layer->output].c);
+	else if (t->kind != NPU_LAYER_SDP && t->kind != NPU_LAYER_CDP)
 		return fail(c, "is of no kind that the NPU has");
 	if (err)
 		return err;

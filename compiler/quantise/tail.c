@@ -22,14 +22,14 @@ static bool only_moves(const struct npu_op *op)
 }
 
 /*
- * No unit of the NPU would do it, or only where a configuration has tables: those are for the middle
- * of a network, at its end their 256 results would be all that the application sees.
+ * No unit of the NPU would do it, or only a table: those are for the middle of a network, at its end
+ * their 256 results would be all that the application sees.
  */
 static bool is_for_cpu(const struct npu_op *op)
 {
-	return !npu_op_support[op->kind].unit ||
-	       npu_op_support[op->kind].needs & NVDLA_HAS_SDP_LUT || op->kind == NPU_OP_RESHAPE ||
-	       op->kind == NPU_OP_CONCAT;
+	const struct npu_op_support *row = &npu_op_support[op->kind];
+
+	return !row->unit || row->table || op->kind == NPU_OP_RESHAPE || op->kind == NPU_OP_CONCAT;
 }
 
 static bool ends_graph(const struct tail *tail, const struct npu_op *op)

@@ -175,14 +175,7 @@ static const char *layer_name(const struct npu_program *program, u32 layer, char
 
 static const char *layer_kind(const struct npu_program *program, u32 layer, char *room)
 {
-	static const char *const names[] = {
-		[NPU_LAYER_CONV] = "conv",
-		[NPU_LAYER_SDP] = "sdp",
-		[NPU_LAYER_PDP] = "pdp",
-		[NPU_LAYER_CPU] = "cpu",
-	};
-
-	return names[program->net->layer[layer].kind];
+	return npu_layer_kind_names[program->net->layer[layer].kind];
 }
 
 static const char *layer_mode(const struct npu_program *program, u32 layer, char *room)

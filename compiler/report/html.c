@@ -16,7 +16,7 @@ static const char head[] =
 	"<!DOCTYPE html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n"
 	"<meta name=\"viewport\" content=\"width=device-width\">\n<style>\n"
 	":root{color-scheme:light dark;--ink:#1d2733;--soft:#66727f;--line:#d5dbe1;--data:#2f7ed8;"
-	"--weight:#d9822b;--sdp:#7d55c7;--pdp:#2a9d6f;--cpu:#8a8f98;--paper:#fff}\n"
+	"--weight:#d9822b;--sdp:#7d55c7;--pdp:#2a9d6f;--cdp:#c2436b;--cpu:#8a8f98;--paper:#fff}\n"
 	"@media(prefers-color-scheme:dark){:root{--ink:#e4e9ee;--soft:#98a4b0;--line:#3a4550;"
 	"--paper:#161b21}}\n"
 	"body{font:14px/1.45 system-ui,sans-serif;color:var(--ink);background:var(--paper);"
@@ -29,7 +29,7 @@ static const char head[] =
 	"svg{width:100%;height:auto;border:1px solid var(--line);border-radius:4px}\n"
 	"rect{stroke:var(--paper);stroke-width:.4}rect:hover{opacity:.7}\n"
 	".conv,.data{fill:var(--data)}.weight{fill:var(--weight)}.sdp{fill:var(--sdp)}"
-	".pdp{fill:var(--pdp)}.cpu{fill:var(--cpu)}\n"
+	".pdp{fill:var(--pdp)}.cdp{fill:var(--cdp)}.cpu{fill:var(--cpu)}\n"
 	".key span{display:inline-block;width:.8em;height:.8em;margin:0 .3em 0 1em;"
 	"vertical-align:baseline}\n"
 	".wide{overflow-x:auto}table{border-collapse:collapse;font-size:12.5px;width:100%}\n"
@@ -70,18 +70,6 @@ static void put_title(const struct npu_program *program, FILE *out)
 	fputs("</dl>\n", out);
 }
 
-static const char *kind_class(enum npu_layer_kind kind)
-{
-	static const char *const names[] = {
-		[NPU_LAYER_CONV] = "conv",
-		[NPU_LAYER_SDP] = "sdp",
-		[NPU_LAYER_PDP] = "pdp",
-		[NPU_LAYER_CPU] = "cpu",
-	};
-
-	return names[kind];
-}
-
 /* A rectangle without its closing: the tool tip follows. */
 static void begin_box(const char *class, double x, double y, double w, double h, FILE *out)
 {
@@ -111,7 +99,8 @@ static void put_time_line(const struct npu_program *program, FILE *out)
 	fputs("<h2>Time</h2>\n<p class=\"key\">One box for each layer, as wide as its cycles."
 	      "<span class=\"conv\" style=\"background:var(--data)\"></span>convolution"
 	      "<span style=\"background:var(--sdp)\"></span>element-wise"
-	      "<span style=\"background:var(--pdp)\"></span>pooling</p>\n",
+	      "<span style=\"background:var(--pdp)\"></span>pooling"
+	      "<span style=\"background:var(--cdp)\"></span>tables, across channels</p>\n",
 	      out);
 	fprintf(out, "<svg viewBox=\"0 0 %.0f 44\" role=\"img\" aria-label=\"time line\">\n",
 		WIDTH);
@@ -119,7 +108,7 @@ static void put_time_line(const struct npu_program *program, FILE *out)
 		const struct npu_layer_plan *lp = &program->plan->layer[i];
 		double width = (double)lp->cost.cycles * per_cycle;
 
-		begin_box(kind_class(net->layer[i].kind), x, 2, width, 40, out);
+		begin_box(npu_layer_kind_names[net->layer[i].kind], x, 2, width, 40, out);
 		npu_put_xml(net->layer[i].name, out);
 		fprintf(out, ": %" PRIu64 " cycles, %" PRIu64 " bytes, %u tasks", lp->cost.cycles,
 			npu_cost_bytes(&lp->cost), lp->task_count);

@@ -14,6 +14,7 @@
 #include "../common/shared_models.h"
 #include "internal.h"
 #include "npu_compiler.h"
+#include "optimise/support.h"
 #include "pixels.h"
 #include "reference.h"
 
@@ -427,7 +428,7 @@ static void make_slope(struct maker *m)
 		op->input[1] = slope;
 }
 
-/* Functions of one element, by EW's table. */
+/* Functions of one element, by tables. */
 static void make_function(struct maker *m)
 {
 	static const enum npu_op_kind kinds[] = { NPU_OP_LOGISTIC, NPU_OP_TANH, NPU_OP_HARD_SWISH,
@@ -448,6 +449,21 @@ static void make_function(struct maker *m)
 					       : npu_op_names[kinds[which]],
 	       input, out)
 		->function = function;
+}
+
+static void make_lrn(struct maker *m)
+{
+	const struct npu_tensor *in = &m->graph->tensor[m->tensor];
+	u32 input = m->tensor, out;
+	struct npu_op *op;
+
+	out = add_tensor(m, "lrn", in->dim[1], in->dim[2], in->dim[3],
+			 in->quant.scale[0] * (float)(0.3 + 0.9 * unit()), random_zero(m->dtype));
+	op = add_op(m, NPU_OP_LRN, "lrn", input, out);
+	op->size = 2 * pick(0, 4) + 1;
+	op->gamma = (float)(0.5 + 2 * unit());
+	op->alpha = (float)exp2(8 * unit() - 6);
+	op->beta = (float)(0.25 + unit());
 }
 
 /* Of channels, where the operands need not have as many, or of rows or columns. */
@@ -587,7 +603,7 @@ static void make_quantize(struct maker *m)
 
 static void make_one(struct maker *m, bool alone)
 {
-	switch (alone ? pick(0, 19) : pick(0, KINDS_OF_NETWORKS - 1)) {
+	switch (alone ? pick(0, 20) : pick(0, KINDS_OF_NETWORKS - 1)) {
 	case 0:
 		make_fully_connected(m);
 		break;
@@ -641,6 +657,9 @@ static void make_one(struct maker *m, bool alone)
 		break;
 	case 16:
 		make_function(m);
+		break;
+	case 17:
+		make_lrn(m);
 		break;
 	default:
 		make_conv(m, false, false);
@@ -941,6 +960,9 @@ static bool compile(struct run *run, const struct nvdla_config *config)
 	run->image = run->program.net->layer_count && run->program.net->layer[0].pixels.used;
 	/* A second layer passes on what the first one is off by, at another scale. */
 	run->limit = ops > 1 && run->program.net->layer_count > 1 ? 3 : 1;
+	/* A table has the CPU's very bytes. */
+	if (ops == 1 && npu_op_support[run->graph->op[0].kind].table)
+		run->limit = 0;
 	/* Through several layers units add up and are multiplied; wrong data would be far off. */
 	if (ops > 2)
 		run->limit = NETWORK_LIMIT;

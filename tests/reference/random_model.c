@@ -1345,8 +1345,8 @@ static const struct {
 	{ 10, make_pool },     { 10, make_binary },	   { 3, make_pad },
 	{ 4, make_pad_conv },  { 5, make_concat },	   { 4, make_reshape },
 	{ 4, make_mean },      { 2, make_softmax },	   { 3, make_resize },
-	{ 4, make_quantize },  { 3, make_unary },	   { 2, make_slice },
-	{ 1, make_lrn },       { 1, make_mirror_pad },	   { 1, make_tile },
+	{ 4, make_quantize },  { 6, make_unary },	   { 2, make_slice },
+	{ 4, make_lrn },       { 1, make_mirror_pad },	   { 1, make_tile },
 	{ 1, make_blocks },    { 1, make_reduce },	   { 1, make_batch_matmul },
 	{ 1, make_transpose }, { 1, make_transpose_conv }, { 1, make_dilated },
 };

@@ -535,23 +535,105 @@ static void test_slice(void **state)
 	}
 }
 
-/* Functions of one element are steps of the CPU only where SDP has no table. */
+/* The tables of CDP, in the network's weights. */
+static s16 table_entry(const struct npu_layer *layer, u32 i)
+{
+	s16 entry;
+
+	memcpy(&entry, net->weights + layer->cdp.lut + i * sizeof(entry), sizeof(entry));
+	return entry;
+}
+
+/* Functions of one element are tables of CDP, one entry for each of 256 values. */
 static void test_table(void **state)
 {
-	static const char *const configs[] = { "nv_small", "nv_large" };
+	const struct npu_layer *layer;
 	u32 in, out, i;
 
-	for (i = 0; i < 2; i++) {
+	for (i = 0; i < nvdla_config_count; i++) {
 		begin();
 		input(in = tensor("in", 8, 8, 16, 0.1f, 5));
-		out = tensor("out", 8, 8, 16, 1.0f / 256, -128);
-		add_op(NPU_OP_LOGISTIC, "logistic", in, NPU_NONE, out);
-		optimise(configs[i], out);
+		out = tensor("out", 8, 8, 16, 0.1f, -3);
+		add_op(NPU_OP_FUNCTION, "neg", in, NPU_NONE, out)->function = NPU_FN_NEG;
+		optimise(nvdla_configs[i].name, out);
 		assert_int_equal(net->layer_count, 1);
-		assert_int_equal(net->layer[0].kind, i ? NPU_LAYER_SDP : NPU_LAYER_CPU);
-		assert_int_equal(net->layer[0].sdp.ew.has_lut, i);
+		layer = &net->layer[0];
+		assert_int_equal(layer->kind, NPU_LAYER_CDP);
+		assert_int_equal(layer->cdp.sum, 0);
+		/* -3 - (x - 5), of x = -128, and of 0 in both tables */
+		assert_int_equal(table_entry(layer, 0), 127);
+		assert_int_equal(table_entry(layer, NPU_CDP_LE_ENTRIES + 128), 2);
+		assert_int_equal(table_entry(layer, NPU_CDP_LE_ENTRIES + 255), -125);
 		end();
 	}
+}
+
+/* Without a sum the curve starts at 1 / sqrt(4), and falls. */
+static void test_lrn(void **state)
+{
+	const struct npu_layer *layer;
+	struct npu_op *op;
+	u32 in, out, i;
+
+	begin();
+	input(in = tensor("in", 8, 8, 16, 0.1f, 5));
+	out = tensor("out", 8, 8, 16, 0.05f, -3);
+	op = add_op(NPU_OP_LRN, "lrn", in, NPU_NONE, out);
+	op->size = 5;
+	op->alpha = 0.1f;
+	op->beta = 0.5f;
+	op->gamma = 4;
+	optimise("nv_small", out);
+	assert_int_equal(net->layer_count, 1);
+	layer = &net->layer[0];
+	assert_int_equal(layer->kind, NPU_LAYER_CDP);
+	assert_int_equal(layer->cdp.sum, 5);
+	assert_int_equal(layer->cdp.zero, 5);
+	assert_int_equal(table_entry(layer, 0), 1 << 14);
+	assert_int_equal(table_entry(layer, NPU_CDP_LE_ENTRIES), 1 << 14);
+	/* 256 steps reach 5 * 133^2, with as few as possible. */
+	assert_int_equal(layer->cdp.lo_shift, 9);
+	for (i = 1; i < NPU_CDP_LO_ENTRIES; i++)
+		assert_true(table_entry(layer, NPU_CDP_LE_ENTRIES + i) <
+			    table_entry(layer, NPU_CDP_LE_ENTRIES + i - 1));
+	end();
+}
+
+/* A CDP layer that a file might hold: every number is looked at. */
+static void test_verify_cdp(void **state)
+{
+	struct npu_diag diag = { 0 };
+	struct npu_layer *layer, good;
+	u32 in, out, i;
+
+	begin();
+	input(in = tensor("in", 8, 8, 16, 0.1f, 5));
+	out = tensor("out", 8, 8, 16, 1.0f / 256, -128);
+	add_op(NPU_OP_LOGISTIC, "logistic", in, NPU_NONE, out);
+	optimise("nv_small", out);
+	layer = &net->layer[0];
+	good = *layer;
+	assert_int_equal(npu_net_verify(net, &diag), 0);
+	for (i = 0; i < 12; i++) {
+		struct npu_cdp *cdp = &layer->cdp;
+
+		*layer = good;
+		cdp->sum = i == 0 ? 4 : i == 1 ? 11 : 0;
+		cdp->zero = i == 2 ? 128 : 0;
+		cdp->le_shift += i == 3 ? NPU_CDP_MAX_SHIFT + 1 : 0;
+		cdp->lo_shift += i == 4 ? NPU_CDP_MAX_SHIFT + 1 : 0;
+		cdp->start = i == 5 ? -257 : -128;
+		cdp->cvt_scale = i == 6 ? 1 << 15 : 1;
+		cdp->cvt_offset = i == 7 ? NPU_CDP_MAX_OFFSET : 0;
+		cdp->cvt_shift = i == 8 ? NPU_CDP_MAX_CVT_SHIFT + 1 : 0;
+		cdp->lut += i == 9 ? 1 : i == 10 ? net->weights_bytes : 0;
+		if (i == 11)
+			cdp->lut = UINT64_MAX - 1;
+		assert_int_equal(npu_net_verify(net, &diag), -EINVAL);
+	}
+	*layer = good;
+	assert_int_equal(npu_net_verify(net, &diag), 0);
+	end();
 }
 
 /* A constant of the channels is a table of BN; a value by channel is read from where it lies. */
@@ -719,6 +801,8 @@ int main(void)
 		cmocka_unit_test(test_concat_odd),
 		cmocka_unit_test(test_slice),
 		cmocka_unit_test(test_table),
+		cmocka_unit_test(test_lrn),
+		cmocka_unit_test(test_verify_cdp),
 		cmocka_unit_test(test_by_channel),
 		cmocka_unit_test(test_resize),
 		cmocka_unit_test(test_flatten),
