@@ -314,6 +314,7 @@ static bool is_control_flow(const char *name)
 
 static int read_node(struct onnx *o, u32 index)
 {
+	bool computed = false;
 	int error;
 
 	o->index = index;
@@ -343,6 +344,8 @@ static int read_node(struct onnx *o, u32 index)
 	if (!error)
 		error = onnx_find_quantised(o);
 	if (!error)
+		error = onnx_compute(o, &computed);
+	if (!error && !computed)
 		error = o->row->read(o);
 	return error ? error : onnx_requantise_result(o);
 }

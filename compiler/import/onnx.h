@@ -207,6 +207,18 @@ static inline u32 onnx_graph_axis(enum onnx_layout layout, u32 axis)
 	return layout == ONNX_IMAGE ? onnx_to_plain[axis] : axis;
 }
 
+/* ---- onnx_resize.c ---- */
+
+int onnx_read_resize(struct onnx *o);
+
+/* ---- onnx_compute.c ---- */
+
+/* Computes the node at work where it only reads constants, and tells whether it did. */
+int onnx_compute(struct onnx *o, bool *computed);
+/* Of operators that are supported in no other form. */
+int onnx_read_computed(struct onnx *o);
+int onnx_read_size(struct onnx *o);
+
 /* ---- onnx_tensor.c ---- */
 
 int onnx_read_tensor(struct onnx *o, const Onnx__TensorProto *proto, struct onnx_value *value);
@@ -335,6 +347,10 @@ int onnx_read_pads(struct onnx *o, s64 pads[2 * NPU_MAX_RANK]);
 int onnx_pad_edges(struct onnx *o, const s64 *pads);
 int onnx_read_gather(struct onnx *o);
 int onnx_read_tile(struct onnx *o);
+struct npu_selection;
+/* Selections of operand 0 in ONNX's order of dimensions become operators in a layout. */
+int onnx_add_selections(struct onnx *o, enum onnx_layout layout,
+			const struct npu_selection *selection);
 int onnx_read_expand(struct onnx *o);
 int onnx_read_depth_to_space(struct onnx *o);
 int onnx_read_space_to_depth(struct onnx *o);
@@ -351,7 +367,6 @@ int onnx_read_transpose(struct onnx *o);
 int onnx_read_concat(struct onnx *o);
 int onnx_read_slice(struct onnx *o);
 int onnx_read_split(struct onnx *o);
-int onnx_read_resize(struct onnx *o);
 int onnx_read_shape(struct onnx *o);
 int onnx_read_constant(struct onnx *o);
 int onnx_read_constant_of_shape(struct onnx *o);

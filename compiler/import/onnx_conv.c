@@ -82,17 +82,17 @@ static int make_weights(struct onnx *o, u32 rank, const u32 *order, u32 *weights
 	return onnx_permute(o, *weights, order, weights);
 }
 
-/* [K][C][R][S] to [K][R][S][C]; of lines [K][C][S] to [K][1][S][C]. */
-static int make_kernels(struct onnx *o, u32 *weights)
+/* Weights to [K][R][S][C], with the order of an image's or of a line's, which become [K][1][S][C]. */
+static int make_kernels(struct onnx *o, const u32 image_order[4], const u32 line_order[3],
+			u32 *weights)
 {
-	static const u32 order[] = { 0, 2, 1 };
 	const struct npu_tensor *w;
 	u32 dim[4] = { 0, 1 };
 	int error;
 
 	if (o->in[0]->rank != 3)
-		return make_weights(o, 4, onnx_to_image, weights);
-	error = make_weights(o, 3, order, weights);
+		return make_weights(o, 4, image_order, weights);
+	error = make_weights(o, 3, line_order, weights);
 	if (error)
 		return error;
 	w = onnx_tensor(o, *weights);
@@ -112,6 +112,7 @@ static int check_groups(struct onnx *o, s64 groups, u32 channels)
 
 int onnx_read_conv(struct onnx *o)
 {
+	static const u32 line_order[] = { 0, 2, 1 };
 	u32 inputs[3], out, dim[4] = { 1 }, count = 2;
 	s64 groups = onnx_int(o, "group", 1);
 	struct npu_window window;
@@ -120,7 +121,7 @@ int onnx_read_conv(struct onnx *o)
 	int error = onnx_line_operand(o, 0, ONNX_IMAGE, &inputs[0]);
 
 	if (!error)
-		error = make_kernels(o, &inputs[1]);
+		error = make_kernels(o, onnx_to_image, line_order, &inputs[1]);
 	if (error)
 		return error;
 	x = *onnx_tensor(o, inputs[0]);
@@ -157,18 +158,51 @@ static int transposed_size(struct onnx *o, u32 size, u32 kernel, s64 stride, s64
 	return 0;
 }
 
+/*
+ * Padding where the size of the result is given, or is the input's times the stride: what is odd goes
+ * behind for SAME_UPPER, else in front.  A result that is larger than the windows reach has more behind.
+ */
+static int pad_transposed(struct onnx *o, const u32 *in, const u32 *kernel, const s64 *stride,
+			  s64 *extra, s64 *pad)
+{
+	bool upper = onnx_text_is(o, "auto_pad", "SAME_UPPER", false);
+	bool lower = onnx_text_is(o, "auto_pad", "SAME_LOWER", false);
+	s64 size[2];
+	u32 i;
+	int error;
+
+	if (onnx_text_is(o, "auto_pad", "VALID", false))
+		memset(pad, 0, 4 * sizeof(*pad));
+	if (!onnx_attribute(o, "output_shape") && !upper && !lower)
+		return 0;
+	error = onnx_pair(o, "output_shape", 1, size, 2, 1);
+	for (i = 0; !error && i < 2; i++) {
+		s64 whole = (in[2 + i] - 1) * stride[i] + kernel[i] + extra[i], total;
+
+		if (!onnx_attribute(o, "output_shape"))
+			size[i] = in[2 + i] * stride[i];
+		total = whole - size[i];
+		extra[i] += max(-total, (s64)0);
+		total = max(total, (s64)0);
+		pad[i] = upper ? total / 2 : total - total / 2;
+		pad[i + 2] = total - pad[i];
+	}
+	return error;
+}
+
 /* Stride and padding; the size of the result follows. Kernels are dilated already. */
 static int transposed_window(struct onnx *o, struct npu_window *w, const u32 *in, u32 *out)
 {
+	const u32 kernel[] = { w->r, w->s };
 	s64 stride[2], pad[4], extra[2];
 	int error = onnx_pair(o, "strides", 1, stride, 2, 1);
 
-	if (onnx_attribute(o, "output_shape") || !onnx_text_is(o, "auto_pad", "NOTSET", true))
-		return onnx_fail(o, -ENOTSUP, "output_shape and auto_pad");
 	if (!error)
 		error = onnx_pair(o, "pads", 0, pad, 4, 0);
 	if (!error)
 		error = onnx_pair(o, "output_padding", 0, extra, 2, 0);
+	if (!error)
+		error = pad_transposed(o, in, kernel, stride, extra, pad);
 	if (!error)
 		error = transposed_size(o, in[2], w->r, stride[0], pad[0] + pad[2], extra[0],
 					&out[2]);
@@ -270,12 +304,12 @@ static int spread_weights(struct onnx *o, u32 groups, const u32 dilation[2], u32
 	return error;
 }
 
-/* Weights are [C][K / groups][R][S]. */
+/* Weights are [C][K / groups][R][S], of lines [C][K / groups][S]. */
 static int transposed_weights(struct onnx *o, u32 channels, u32 *weights)
 {
-	static const u32 order[] = { 1, 2, 3, 0 };
+	static const u32 image_order[] = { 1, 2, 3, 0 }, line_order[] = { 1, 2, 0 };
 	s64 groups = onnx_int(o, "group", 1), dilation[2];
-	int error = make_weights(o, 4, order, weights);
+	int error = make_kernels(o, image_order, line_order, weights);
 
 	if (!error)
 		error = onnx_pair(o, "dilations", 1, dilation, 2, 1);
@@ -291,11 +325,11 @@ static int transposed_weights(struct onnx *o, u32 channels, u32 *weights)
 
 int onnx_read_conv_transpose(struct onnx *o)
 {
-	u32 inputs[3], out, dim[4], count = 2;
+	u32 inputs[3], out, in[4], dim[4], count = 2;
 	struct npu_window window;
 	struct npu_tensor x, w;
 	struct npu_op *op;
-	int error = onnx_operand(o, 0, ONNX_IMAGE, &inputs[0]);
+	int error = onnx_line_operand(o, 0, ONNX_IMAGE, &inputs[0]);
 
 	if (!error)
 		error = transposed_weights(o, o->in[0]->dim[1], &inputs[1]);
@@ -304,13 +338,14 @@ int onnx_read_conv_transpose(struct onnx *o)
 	x = *onnx_tensor(o, inputs[0]);
 	w = *onnx_tensor(o, inputs[1]);
 	window = (struct npu_window){ .r = w.dim[1], .s = w.dim[2] };
-	error = transposed_window(o, &window, o->in[0]->dim, dim);
+	onnx_image_dims(o->in[0], in);
+	error = transposed_window(o, &window, in, dim);
 	if (!error && o->in_count > 2 && o->in[2])
 		error = make_bias(o, 2, &x, &w, 1, &inputs[count++]);
 	dim[0] = x.dim[0];
 	dim[1] = w.dim[0];
 	if (!error)
-		error = onnx_result(o, 0, ONNX_IMAGE, 4, dim, &out);
+		error = onnx_image_result(o, dim, &out);
 	if (error)
 		return error;
 	op = onnx_add_op(o, NPU_OP_TRANSPOSE_CONV, inputs, count, out);

@@ -52,96 +52,33 @@ static int fold_constant(struct onnx *o, bool *folded)
 	return 0;
 }
 
-/* Small integers are dimensions that shapes are computed of. */
-static int compute_integers(struct onnx *o, u32 rank, const u32 *dim)
+/* Before opset 7 the second operand's dimensions could begin at an axis: ones behind them do that. */
+static int place_along_axis(struct onnx *o)
 {
-	s64 a[64], b[64];
-	u32 na = 0, nb = 0, i, count;
-	void *data = NULL;
-	int error = onnx_integers(o, 0, a, ARRAY_SIZE(a), &na);
+	const struct onnx_value *a = o->in[0];
+	struct onnx_value *b = o->in[1], *placed;
+	u32 axis, dim[NPU_MAX_RANK], rank, i, tensor;
+	int error;
 
+	if (o->opset >= 7 || !onnx_int(o, "broadcast", 0) || !onnx_attribute(o, "axis"))
+		return 0;
+	error = onnx_axis(o, onnx_int(o, "axis", 0), a->rank, &axis);
+	if (!error && axis + b->rank > a->rank)
+		error = onnx_fail(o, -EINVAL, "%u dimensions from axis %u of %u on", b->rank, axis,
+				  a->rank);
 	if (!error)
-		error = onnx_integers(o, 1, b, ARRAY_SIZE(b), &nb);
-	if (!error && (rank > 1 || !na || !nb || (na != nb && na != 1 && nb != 1)))
-		error = onnx_fail(o, -ENOTSUP, "constants of rank %u", rank);
-	count = max(na, nb);
-	if (!error)
-		error = onnx_define_constant(o, o->in[0]->dtype, rank, dim, &data);
-	for (i = 0; !error && i < count; i++) {
-		s64 x = a[na == 1 ? 0 : i], y = b[nb == 1 ? 0 : i], value = 0;
-		bool bad = false;
-
-		if (o->row->kind == NPU_OP_ADD)
-			bad = check_add_overflow(x, y, &value);
-		else if (o->row->kind == NPU_OP_SUB)
-			bad = check_sub_overflow(x, y, &value);
-		else if (o->row->kind == NPU_OP_MUL)
-			bad = check_mul_overflow(x, y, &value);
-		else if (o->row->kind == NPU_OP_DIV && y > 0)
-			value = x / y;
-		else
-			bad = true;
-		if (bad)
-			return onnx_fail(o, -ENOTSUP, "cannot be computed of constants");
-		if (o->in[0]->dtype == NPU_I64)
-			((s64 *)data)[i] = value;
-		else
-			((s32 *)data)[i] = (s32)value;
-	}
+		error = onnx_want(o, b, ONNX_PLAIN, &tensor);
+	placed = npu_arena_alloc(&o->graph->arena, sizeof(*placed));
+	if (error || !placed)
+		return error ? error : -ENOMEM;
+	rank = a->rank - axis;
+	for (i = 0; i < rank; i++)
+		dim[i] = i < b->rank ? b->dim[i] : 1;
+	*placed = (struct onnx_value){ .name = b->name, .tensor = { NPU_NONE, NPU_NONE } };
+	error = onnx_reshape(o, tensor, rank, dim, &placed->tensor[ONNX_PLAIN]);
+	onnx_value_shape(placed, b->dtype, rank, dim);
+	o->in[1] = placed;
 	return error;
-}
-
-/* Element @i of a constant that is broadcast to @dim. */
-static float broadcast_element(const struct npu_tensor *t, u32 rank, const u32 *dim, u64 i)
-{
-	u64 at = 0, step = 1;
-	u32 d;
-
-	for (d = 0; d < t->rank; d++) {
-		u32 own = t->dim[t->rank - 1 - d], size = dim[rank - 1 - d];
-
-		at += (own == 1 ? 0 : i % size) * step;
-		step *= own;
-		i /= size;
-	}
-	return ((const float *)t->data)[at];
-}
-
-/* Scales and the like, which exporters leave to be multiplied. */
-static int compute_floats(struct onnx *o, u32 rank, const u32 *dim)
-{
-	struct npu_tensor a = *onnx_constant(o, o->in[0]), b = *onnx_constant(o, o->in[1]);
-	u64 bytes = sizeof(float), elements, i;
-	void *data = NULL;
-	u32 d;
-	int error = 0;
-
-	for (d = 0; d < rank; d++)
-		if (check_mul_overflow(bytes, (u64)dim[d], &bytes) || bytes > INT32_MAX)
-			return onnx_fail(o, -ENOTSUP, "the result is larger than 2 GiB");
-	elements = bytes / sizeof(float);
-	/* Broadcasting can make much of little. */
-	if (bytes > a.bytes + b.bytes)
-		error = onnx_expand(o, bytes);
-	if (!error)
-		error = onnx_define_constant(o, NPU_F32, rank, dim, &data);
-	for (i = 0; !error && i < elements; i++)
-		((float *)data)[i] = (float)npu_binary_value(o->row->kind,
-							     broadcast_element(&a, rank, dim, i),
-							     broadcast_element(&b, rank, dim, i));
-	return error;
-}
-
-static bool computes_floats(const struct onnx *o)
-{
-	u32 i;
-
-	for (i = 0; i < 2; i++)
-		if (!onnx_constant(o, o->in[i]) || o->in[i]->dtype != NPU_F32)
-			return false;
-	return o->row->kind == NPU_OP_ADD || o->row->kind == NPU_OP_SUB ||
-	       o->row->kind == NPU_OP_MUL || o->row->kind == NPU_OP_DIV ||
-	       o->row->kind == NPU_OP_MINIMUM || o->row->kind == NPU_OP_MAXIMUM;
 }
 
 int onnx_read_binary(struct onnx *o)
@@ -154,14 +91,9 @@ int onnx_read_binary(struct onnx *o)
 
 	if (o->in_count != 2 || !o->in[1] || o->in[1]->empty || o->in[0]->dtype != o->in[1]->dtype)
 		return onnx_fail(o, -ENOTSUP, "%u operands, or of different types", o->in_count);
-	if (onnx_int(o, "broadcast", 0) && (o->in[0]->rank != o->in[1]->rank))
-		return onnx_fail(o, -ENOTSUP, "broadcast along an axis, as before opset 7");
-	error = broadcast_shape(o, &rank, dim);
-	if (!error && onnx_constant(o, o->in[0]) && onnx_constant(o, o->in[1]) &&
-	    (o->in[0]->dtype == NPU_I64 || o->in[0]->dtype == NPU_I32))
-		return compute_integers(o, rank, dim);
-	if (!error && !o->quantised && computes_floats(o))
-		return compute_floats(o, rank, dim);
+	error = place_along_axis(o);
+	if (!error)
+		error = broadcast_shape(o, &rank, dim);
 	if (!error && !o->quantised)
 		error = fold_constant(o, &folded);
 	if (error || folded)

@@ -145,6 +145,22 @@ static int pad_image(struct onnx *o, struct npu_window *w, u32 *image)
 	return 0;
 }
 
+/* What the last windows have behind the padding because of ceil_mode never counts. */
+static int counted_padding(struct onnx *o, struct npu_window *w, u32 *image)
+{
+	s64 pad[4];
+	u32 i;
+	int error = onnx_pair(o, "pads", 0, pad, 4, 0);
+
+	if (error || !onnx_int(o, "ceil_mode", 0))
+		return error ? error : pad_image(o, w, image);
+	for (i = 0; i < 4; i++)
+		if (pad[i] || !onnx_text_is(o, "auto_pad", "NOTSET", true))
+			return onnx_fail(o, -ENOTSUP,
+					 "an average with ceil_mode that counts padding");
+	return 0;
+}
+
 void onnx_image_dims(const struct onnx_value *value, u32 dim[4])
 {
 	bool line = value->rank == 3;
@@ -183,11 +199,9 @@ int onnx_read_pool(struct onnx *o)
 		return error;
 	if (window.dilation_y != 1 || window.dilation_x != 1)
 		return onnx_fail(o, -ENOTSUP, "pooling with dilation");
-	if (o->row->kind == NPU_OP_AVERAGE_POOL && onnx_int(o, "ceil_mode", 0))
-		return onnx_fail(o, -ENOTSUP, "an average with ceil_mode");
 	/* The graph's average leaves padding out: where it counts it becomes a part of the image. */
 	if (onnx_int(o, "count_include_pad", 0))
-		error = pad_image(o, &window, &in);
+		error = counted_padding(o, &window, &in);
 	if (!error)
 		error = onnx_image_result(o, dim, &out);
 	if (error)

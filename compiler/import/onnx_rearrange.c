@@ -6,9 +6,8 @@
 /* Areas of blocks stay in 32 bits. */
 #define MAX_BLOCK 4096
 
-/* Selections in ONNX's order of dimensions become operators in a layout. */
-static int add_selections(struct onnx *o, enum onnx_layout layout,
-			  const struct npu_selection *selection)
+int onnx_add_selections(struct onnx *o, enum onnx_layout layout,
+			const struct npu_selection *selection)
 {
 	const struct onnx_value *in = o->in[0];
 	struct npu_selection ordered[NPU_MAX_RANK] = { 0 };
@@ -89,7 +88,7 @@ int onnx_pad_edges(struct onnx *o, const s64 *pads)
 			return onnx_fail(o, -EINVAL, "padding of %lld and %lld around %u elements",
 					 (long long)before, (long long)after, in->dim[d]);
 	}
-	return error ? error : add_selections(o, onnx_layout_of(o), selection);
+	return error ? error : onnx_add_selections(o, onnx_layout_of(o), selection);
 }
 
 int onnx_read_tile(struct onnx *o)
@@ -109,7 +108,7 @@ int onnx_read_tile(struct onnx *o)
 		if (times[d] > 1)
 			error = select_tiles(o, in->dim[d], times[d], &selection[d]);
 	}
-	return error ? error : add_selections(o, onnx_layout_of(o), selection);
+	return error ? error : onnx_add_selections(o, onnx_layout_of(o), selection);
 }
 
 /* Broadcasting both ways: the shape that is asked for may have dimensions of 1 too. */
@@ -153,7 +152,7 @@ int onnx_read_expand(struct onnx *o)
 	if (error)
 		return error;
 	if (!missing)
-		return add_selections(o, onnx_layout_of(o), selection);
+		return onnx_add_selections(o, onnx_layout_of(o), selection);
 	error = onnx_operand(o, 0, ONNX_PLAIN, &from);
 	if (!error)
 		error = onnx_reshape(o, from, rank, padded, &from);

@@ -2,8 +2,6 @@
 /* Operators that move elements, and those that only compute shapes. */
 #include "onnx.h"
 
-#include <math.h>
-
 static int reshape_to(struct onnx *o, u32 rank, const u32 *dim)
 {
 	struct onnx_value *out = o->out[0];
@@ -421,115 +419,31 @@ int onnx_read_split(struct onnx *o)
 	return error;
 }
 
-/* Height and width of the result; other dimensions stay. */
-static int resized_shape(struct onnx *o, u32 *dim)
+/* An end of the part of a list of @rank dimensions that is wanted; it may count from the end. */
+static u32 shape_end(const struct onnx *o, const char *name, s64 other, u32 rank)
 {
-	u32 scales_at = o->opset < 11 ? 1 : 2, i;
-	const struct onnx_value *in = o->in[0], *scales = NULL;
-	const struct npu_tensor *t;
-	s64 sizes[4];
-	u32 count = 0;
-	int error = 0;
+	s64 at = onnx_int(o, name, other);
 
-	if (o->opset >= 11 && o->in_count > 3 && o->in[3] && !o->in[3]->empty)
-		error = onnx_integers(o, 3, sizes, 4, &count);
-	if (error)
-		return error;
-	if (!count && scales_at < o->in_count)
-		scales = o->in[scales_at];
-	t = scales ? onnx_constant(o, scales) : NULL;
-	if (count != 4 && (!t || t->dtype != NPU_F32 || npu_tensor_elements(t) != 4))
-		return onnx_fail(o, -ENOTSUP, "needs four constant scales or sizes");
-	for (i = 0; i < 4; i++) {
-		float size = count ? (float)sizes[i]
-				   : floorf((float)in->dim[i] * ((const float *)t->data)[i]);
-
-		/* Coordinates follow from the ratio of the sizes. */
-		if (!count && size != (float)in->dim[i] * ((const float *)t->data)[i])
-			return onnx_fail(o, -ENOTSUP, "%u elements by a scale of %g", in->dim[i],
-					 (double)((const float *)t->data)[i]);
-		if (!(size >= 1 && size <= 65535) || (i < 2 && size != in->dim[i]))
-			return onnx_fail(o, -ENOTSUP, "dimension %u becomes %g", i, (double)size);
-		dim[i] = (u32)size;
-	}
-	return 0;
-}
-
-/* Rounding to nearest and down are the same where each element becomes a whole number of them. */
-static bool grows_by_integers(const struct onnx_value *in, const u32 *dim)
-{
-	return !(dim[2] % in->dim[2]) && !(dim[3] % in->dim[3]);
-}
-
-static int nearest_mode(struct onnx *o, const u32 *dim, bool align, bool half)
-{
-	const char *mode = "nearest_mode";
-	bool floors = onnx_text_is(o, mode, "floor", o->opset < 11);
-	bool rounds = onnx_text_is(o, mode, "round_prefer_floor", o->opset >= 11);
-
-	if (!align && !half && floors)
-		return 0;
-	if (half && rounds && grows_by_integers(o->in[0], dim))
-		return 0;
-	return onnx_fail(o, -ENOTSUP, "this rounding of coordinates");
-}
-
-static int resize_mode(struct onnx *o, const u32 *dim, enum npu_op_kind *kind, bool *align,
-		       bool *half)
-{
-	bool nearest = onnx_text_is(o, "mode", "nearest", true);
-	const char *how = "coordinate_transformation_mode";
-	bool pytorch = onnx_text_is(o, how, "pytorch_half_pixel", false);
-	bool asymmetric = onnx_text_is(o, how, "asymmetric", o->opset < 11);
-
-	*align = onnx_text_is(o, how, "align_corners", false);
-	/* PyTorch's way differs where one element is left. */
-	*half = onnx_text_is(o, how, "half_pixel", o->opset >= 11) ||
-		(pytorch && dim[2] > 1 && dim[3] > 1);
-	if (!nearest && !onnx_text_is(o, "mode", "linear", false))
-		return onnx_fail(o, -ENOTSUP, "neither nearest nor linear");
-	if (!asymmetric && !*align && !*half)
-		return onnx_fail(o, -ENOTSUP, "this coordinate transformation");
-	*kind = nearest ? NPU_OP_RESIZE_NEAREST : NPU_OP_RESIZE_BILINEAR;
-	return nearest ? nearest_mode(o, dim, *align, *half) : 0;
-}
-
-int onnx_read_resize(struct onnx *o)
-{
-	enum npu_op_kind kind = NPU_OP_RESIZE_NEAREST;
-	bool align = false, half = false;
-	u32 dim[4], in, out;
-	struct npu_op *op;
-	int error = onnx_operand(o, 0, ONNX_IMAGE, &in);
-
-	if (!error)
-		error = resized_shape(o, dim);
-	if (!error)
-		error = resize_mode(o, dim, &kind, &align, &half);
-	if (!error)
-		error = onnx_result(o, 0, ONNX_IMAGE, 4, dim, &out);
-	if (error)
-		return error;
-	op = onnx_add_op(o, kind, &in, 1, out);
-	if (!op)
-		return -ENOMEM;
-	op->align_corners = align;
-	op->half_pixel_centers = half;
-	return 0;
+	return (u32)max(min(at < 0 ? at + (s64)rank : at, (s64)rank), (s64)0);
 }
 
 int onnx_read_shape(struct onnx *o)
 {
 	const struct onnx_value *in = o->in[0];
-	u32 i;
+	const u32 begin = shape_end(o, "start", 0, in->rank);
+	const u32 end = shape_end(o, "end", in->rank, in->rank);
+	u32 i, count = end > begin ? end - begin : 0;
 	void *data = NULL;
 	int error;
 
-	if (onnx_attribute(o, "start") || onnx_attribute(o, "end"))
-		return onnx_fail(o, -ENOTSUP, "a part of the shape");
-	error = onnx_define_constant(o, NPU_I64, 1, &in->rank, &data);
-	for (i = 0; !error && i < in->rank; i++)
-		((s64 *)data)[i] = in->dim[i];
+	if (!count) {
+		o->out[0]->empty = true;
+		onnx_value_shape(o->out[0], NPU_I64, 1, &count);
+		return 0;
+	}
+	error = onnx_define_constant(o, NPU_I64, 1, &count, &data);
+	for (i = 0; !error && i < count; i++)
+		((s64 *)data)[i] = in->dim[begin + i];
 	return error;
 }
 
@@ -669,30 +583,45 @@ int onnx_read_pad(struct onnx *o)
 	return 0;
 }
 
+/* Bytes without a scale, as images come, are numbers with scale 1. */
+static int cast_bytes(struct onnx *o)
+{
+	enum onnx_layout layout = onnx_line_layout(o);
+	const struct onnx_value *in = o->in[0];
+	float *scale = npu_arena_alloc(&o->graph->arena, sizeof(*scale));
+	s32 *zero = npu_arena_alloc(&o->graph->arena, sizeof(*zero));
+	struct npu_tensor source;
+	u32 from;
+	int error = scale && zero ? onnx_line_operand(o, 0, layout, &from) : -ENOMEM;
+
+	if (error)
+		return error;
+	source = *onnx_tensor(o, from);
+	if (source.quant.count)
+		return onnx_fail(o, -ENOTSUP, "of bytes with a scale");
+	*scale = 1;
+	o->graph->tensor[from].quant = (struct npu_quant){ 1, 0, scale, zero };
+	error = onnx_add_tensor(o, o->out[0]->name, NPU_F32, source.rank, source.dim,
+				&o->out[0]->tensor[layout]);
+	if (error)
+		return error;
+	onnx_value_shape(o->out[0], NPU_F32, in->rank, in->dim);
+	return onnx_add_op(o, NPU_OP_DEQUANTIZE, &from, 1, o->out[0]->tensor[layout]) ? 0 : -ENOMEM;
+}
+
+/* Of constants: onnx_compute.c. */
 int onnx_read_cast(struct onnx *o)
 {
 	s64 to = onnx_int(o, "to", 0);
 	int dtype = to > 0 && to < INT32_MAX ? onnx_dtype((s32)to) : -1;
 	const struct onnx_value *in = o->in[0];
-	s64 values[64];
-	u32 count, i;
-	void *data = NULL;
-	int error;
 
 	if (dtype == (int)in->dtype)
 		return onnx_read_identity(o);
-	if (dtype < 0 || !onnx_constant(o, in) || (dtype != NPU_I64 && dtype != NPU_I32))
-		return onnx_fail(o, -ENOTSUP, "from %s to type %lld", npu_dtype_names[in->dtype],
-				 (long long)to);
-	error = onnx_integers(o, 0, values, ARRAY_SIZE(values), &count);
-	if (!error)
-		error = onnx_define_constant(o, dtype, in->rank, in->dim, &data);
-	for (i = 0; !error && i < count; i++)
-		if (dtype == NPU_I64)
-			((s64 *)data)[i] = values[i];
-		else
-			((s32 *)data)[i] = (s32)values[i];
-	return error;
+	if (dtype == NPU_F32 && (in->dtype == NPU_U8 || in->dtype == NPU_I8))
+		return cast_bytes(o);
+	return onnx_fail(o, -ENOTSUP, "from %s to type %lld", npu_dtype_names[in->dtype],
+			 (long long)to);
 }
 
 /* Of lists of dimensions. */

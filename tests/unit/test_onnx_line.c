@@ -80,6 +80,27 @@ static void test_global_pools(void **state)
 	}
 }
 
+static void write_transposed(struct onnx_writer *w, bool line)
+{
+	write_net(w, line);
+	onnx_floats(w, "wt", line ? "5,3,4" : "5,3,1,4", NULL);
+	onnx_floats(w, "bt", "3", NULL);
+	onnx_node(w, "ConvTranspose", "a,wt,bt", "y");
+	onnx_attribute_ints(w, "strides", line ? "2" : "1,2");
+	onnx_attribute_ints(w, "pads", line ? "1,0" : "0,1,0,0");
+	onnx_attribute_ints(w, "output_padding", line ? "1" : "0,1");
+	onnx_output(w, "y");
+}
+
+static void test_transposed_convolution(void **state)
+{
+	struct onnx_writer a, b;
+
+	write_transposed(&a, true);
+	write_transposed(&b, false);
+	onnx_check_same(&a, &b, 1e-5f);
+}
+
 /* What needs the order of the file gets it: a product over the last dimension, a concatenation. */
 static void test_mixed_orders(void **state)
 {
@@ -191,9 +212,13 @@ static void test_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_net),	     cmocka_unit_test(test_global_pools),
-		cmocka_unit_test(test_mixed_orders), cmocka_unit_test(test_transposes),
-		cmocka_unit_test(test_quantised),    cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_net),
+		cmocka_unit_test(test_global_pools),
+		cmocka_unit_test(test_transposed_convolution),
+		cmocka_unit_test(test_mixed_orders),
+		cmocka_unit_test(test_transposes),
+		cmocka_unit_test(test_quantised),
+		cmocka_unit_test(test_refused),
 	};
 
 	return cmocka_run_group_tests_name("onnx_line", tests, NULL, NULL);
