@@ -11,8 +11,6 @@
 #include <linux/string.h>
 #include <linux/uaccess.h>
 
-#include <drm/drm_device.h>
-#include <drm/drm_drv.h>
 #include <drm/gpu_scheduler.h>
 
 /* The namespace was a bare word once and is a string now. */
@@ -90,14 +88,6 @@ static inline enum drm_gpu_sched_stat nvdla_compat_sched_keep(struct drm_sched_j
 	/* It may have been done while it was not in the list: look for jobs to free once more. */
 	queue_work(sched->submit_wq, &sched->work_free_job);
 	return DRM_GPU_SCHED_STAT_NOMINAL;
-#endif
-}
-
-/* Tells user space that only a rebind brings the device back. */
-static inline void nvdla_compat_wedged(struct drm_device *drm)
-{
-#ifdef NVDLA_HAVE_WEDGED_EVENT
-	drm_dev_wedged_event(drm, DRM_WEDGE_RECOVERY_REBIND, NULL);
 #endif
 }
 

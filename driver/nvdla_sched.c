@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <linux/dma-fence.h>
 #include <linux/jiffies.h>
+#include <linux/kobject.h>
 #include <linux/ktime.h>
 
+#include <drm/drm_drv.h>
+#include <drm/drm_file.h>
 #include <drm/drm_print.h>
 
 #include "nvdla_client.h"
@@ -134,7 +137,7 @@ static void count_reset(struct nvdla_device *nvdla, pid_t pid, int ret)
 		return;
 	drm_err(&nvdla->drm, "reset failed: %d\n", ret);
 	WRITE_ONCE(nvdla->lost, true);
-	queue_work(system_wq, &nvdla->sched.wedged);
+	schedule_work(&nvdla->sched.wedged);
 }
 
 /*
@@ -412,12 +415,21 @@ irqreturn_t nvdla_sched_irq_thread(int irq, void *data)
 
 /* ---- life ---- */
 
+/*
+ * What drm_dev_wedged_event() does, where there is one: it tells it of the primary node, which devices
+ * of the accel subsystem have not, and does not look whether it is there.
+ */
 static void tell_wedged(struct work_struct *work)
 {
 	struct nvdla_sched *sched = container_of(work, struct nvdla_sched, wedged);
 	struct nvdla_device *nvdla = container_of(sched, struct nvdla_device, sched);
+	char *event[] = { "WEDGED=rebind", NULL };
+	int cookie;
 
-	nvdla_compat_wedged(&nvdla->drm);
+	if (!drm_dev_enter(&nvdla->drm, &cookie))
+		return;
+	kobject_uevent_env(&nvdla->drm.accel->kdev->kobj, KOBJ_CHANGE, event);
+	drm_dev_exit(cookie);
 }
 
 int nvdla_sched_init(struct nvdla_device *nvdla)

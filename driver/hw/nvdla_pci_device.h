@@ -125,6 +125,7 @@ enum nvdla_pci_fault {
 	/* All reads give ones, writes but this register's are ignored, no DMA, no messages. */
 	NVDLA_PCI_FAULT_DEAD = 8,
 	NVDLA_PCI_FAULT_SLOW_TASKS = 9, /* each task lasts ARG milliseconds longer */
+	NVDLA_PCI_FAULT_STUCK_RESET = 10, /* CTRL_RESET reads 1: no reset is ever done */
 	NVDLA_PCI_FAULT_COUNT
 };
 

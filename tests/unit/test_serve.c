@@ -780,6 +780,21 @@ static void test_slow_tasks(void **state)
 	bench_close(b);
 }
 
+static void test_stuck_reset(void **state)
+{
+	struct bench *b = bench_open("nv_small");
+	u64 from = bench_now_ms();
+
+	fault(b, NVDLA_PCI_FAULT_STUCK_RESET, 0);
+	bench_set_ctrl(b, RESET, 1);
+	while (bench_now_ms() - from < 200)
+		assert_int_equal(bench_ctrl(b, RESET), 1);
+	fault(b, NVDLA_PCI_FAULT_NONE, 0);
+	reset_npu(b);
+	copy_right(b, 0);
+	bench_close(b);
+}
+
 /* What is unmapped while a task runs is accessed no more. */
 static void test_unmap_while_running(void **state)
 {
@@ -880,6 +895,7 @@ int main(void)
 		cmocka_unit_test(test_slow_memory),
 		cmocka_unit_test(test_death),
 		cmocka_unit_test(test_slow_tasks),
+		cmocka_unit_test(test_stuck_reset),
 		cmocka_unit_test(test_unmap_while_running),
 		cmocka_unit_test(test_unknown_fault),
 		cmocka_unit_test(test_control),

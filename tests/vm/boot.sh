@@ -8,7 +8,7 @@ REPORTS='WARNING: |BUG: |BUG |Oops|KASAN|UBSAN|general protection|Kernel panic|C
 REPORTS+='|INFO: task .* blocked|rcu: INFO|soft lockup|hard LOCKUP|possible (recursive|circular) locking|possible irq lock'
 REPORTS+='|inconsistent lock state|suspicious RCU|sleeping function called|scheduling while atomic|DMA-API: [^ ]+ [0-9a-z:.]+: |ODEBUG'
 REPORTS+='|refcount_t: |list_(add|del) corruption|unreferenced object|kernel memory leak|Memory manager not clean'
-REPORTS+='|Bad page|usercopy: |irq [0-9]+: nobody cared|spurious interrupt|DMAR: .*fault|invalid opcode|WARN_ON'
+REPORTS+='|Bad page|usercopy: |irq [0-9]+: nobody cared|spurious interrupt|DMAR: .*fault|invalid opcode|WARN_ON|deprecated workqueue'
 
 # test_file NAME: its source.
 test_file()

@@ -41,7 +41,8 @@ u32 serve_ctrl_read(struct serve_device *dev, u32 offset)
 	case NVDLA_PCI_CTRL_VERSION:
 		return NVDLA_PCI_VERSION;
 	case NVDLA_PCI_CTRL_RESET:
-		return serve_npu_resetting(dev->npu);
+		return serve_npu_resetting(dev->npu) ||
+		       serve_fault_is(&dev->fault, NVDLA_PCI_FAULT_STUCK_RESET, NULL);
 	case NVDLA_PCI_CTRL_STATUS:
 		return dev->status | serve_npu_status(dev->npu);
 	case NVDLA_PCI_CTRL_FAULT_KIND:

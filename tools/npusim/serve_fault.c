@@ -2,11 +2,17 @@
 #include "serve_fault.h"
 
 static const char *const names[NVDLA_PCI_FAULT_COUNT] = {
-	[NVDLA_PCI_FAULT_NONE] = "none",	 [NVDLA_PCI_FAULT_HANG] = "hang",
-	[NVDLA_PCI_FAULT_SPURIOUS] = "spurious", [NVDLA_PCI_FAULT_LOST] = "lost",
-	[NVDLA_PCI_FAULT_LATE] = "late",	 [NVDLA_PCI_FAULT_ROM] = "rom",
-	[NVDLA_PCI_FAULT_DMA] = "dma",		 [NVDLA_PCI_FAULT_SLOW_MEMORY] = "slow-memory",
-	[NVDLA_PCI_FAULT_DEAD] = "dead",	 [NVDLA_PCI_FAULT_SLOW_TASKS] = "slow-tasks",
+	[NVDLA_PCI_FAULT_NONE] = "none",
+	[NVDLA_PCI_FAULT_HANG] = "hang",
+	[NVDLA_PCI_FAULT_SPURIOUS] = "spurious",
+	[NVDLA_PCI_FAULT_LOST] = "lost",
+	[NVDLA_PCI_FAULT_LATE] = "late",
+	[NVDLA_PCI_FAULT_ROM] = "rom",
+	[NVDLA_PCI_FAULT_DMA] = "dma",
+	[NVDLA_PCI_FAULT_SLOW_MEMORY] = "slow-memory",
+	[NVDLA_PCI_FAULT_DEAD] = "dead",
+	[NVDLA_PCI_FAULT_SLOW_TASKS] = "slow-tasks",
+	[NVDLA_PCI_FAULT_STUCK_RESET] = "stuck-reset",
 };
 
 bool serve_fault_is(struct serve_fault *fault, enum nvdla_pci_fault kind, u32 *arg)

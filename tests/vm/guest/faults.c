@@ -10,6 +10,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/netlink.h>
 #include <linux/sync_file.h>
 #include <poll.h>
 #include <pthread.h>
@@ -17,6 +18,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/klog.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "lib.h"
@@ -362,7 +364,7 @@ static void check_rom(void)
 }
 
 /* Whoever submits all the time keeps the device awake: nobody waits for its next resume to look. */
-static void check_back(struct guest_work *work)
+static void check_back(struct guest_work *work, const char *fault)
 {
 	u64 begin = guest_now_ns();
 	int err;
@@ -373,11 +375,11 @@ static void check_back(struct guest_work *work)
 		if (err)
 			guest_sleep_ms(20);
 	} while (err && ms_since(begin) < 10000);
-	tap(!err, "death: the device is back, and a client that never rests finds it: %s, %u ms",
-	    strerror(-err), ms_since(begin));
+	tap(!err, "%s: the device is back, and a client that never rests finds it: %s, %u ms",
+	    fault, strerror(-err), ms_since(begin));
 	if (!err)
 		err = guest_work_wait(work, 20000);
-	tap(!err && guest_work_right(work), "death: its job is right: %s", strerror(-err));
+	tap(!err && guest_work_right(work), "%s: its job is right: %s", fault, strerror(-err));
 }
 
 static void check_death(void)
@@ -406,7 +408,7 @@ static void check_death(void)
 	tap(err == -EIO || err == -ENODEV, "death: a new job is refused or fails: %s",
 	    strerror(-err));
 	tap(told(NVDLA_HEALTH_KIND_DEVICE_LOST), "death: those who watch are told");
-	check_back(&work);
+	check_back(&work, "death");
 	guest_fault(NVDLA_PCI_FAULT_DEAD, 0);
 	guest_work_free(&work);
 	clients_close(&c);
@@ -415,6 +417,64 @@ static void check_death(void)
 	tap(!bind_driver(true) && wait_node(true), "death: a new device is bound");
 	clients_open(&c);
 	both_right(&c, "death");
+	clients_close(&c);
+}
+
+/* A socket that the kernel tells of changes of devices, as it tells udev. */
+static int open_uevents(void)
+{
+	struct sockaddr_nl address = { .nl_family = AF_NETLINK, .nl_groups = 1 };
+	int fd = socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC, NETLINK_KOBJECT_UEVENT);
+
+	NEED(fd >= 0 && !bind(fd, (struct sockaddr *)&address, sizeof(address)),
+	     "the kernel's events are listened to");
+	return fd;
+}
+
+/* Does one with that variable, "NAME=VALUE", come?  An event is a text behind another. */
+static bool uevent_comes(int fd, const char *variable)
+{
+	struct pollfd poll_fd = { .fd = fd, .events = POLLIN };
+	char text[4097];
+	ssize_t bytes, at;
+
+	while (poll(&poll_fd, 1, 3000) > 0) {
+		bytes = recv(fd, text, sizeof(text) - 1, 0);
+		text[bytes > 0 ? bytes : 0] = 0;
+		for (at = 0; at < bytes; at += (ssize_t)strlen(text + at) + 1)
+			if (!strcmp(text + at, variable))
+				return true;
+	}
+	return false;
+}
+
+/* A task hangs, and the reset that would help is never done. */
+static void check_stuck_reset(void)
+{
+	struct clients c;
+	int err, uevents = open_uevents();
+	u64 begin;
+
+	clients_open(&c);
+	guest_fault(NVDLA_PCI_FAULT_HANG, 0);
+	begin = guest_now_ns();
+	NEED(!submit_timed(&c.hit) && !submit_timed(&c.other), "jobs are accepted");
+	while (guest_ctrl_read(NVDLA_PCI_CTRL_FAULT_KIND) == NVDLA_PCI_FAULT_HANG &&
+	       ms_since(begin) < 5000)
+		guest_sleep_ms(5);
+	guest_fault(NVDLA_PCI_FAULT_STUCK_RESET, 0);
+	err = guest_work_wait(&c.hit, 20000);
+	tap(err == -ETIMEDOUT, "stuck reset: the job that hangs fails: %s", strerror(-err));
+	err = guest_work_wait(&c.other, 20000);
+	tap(err == -EIO, "stuck reset: so does the one behind it: %s", strerror(-err));
+	tap(told(NVDLA_HEALTH_KIND_TIMEOUT) && told(NVDLA_HEALTH_KIND_RESET),
+	    "stuck reset: those who watch are told");
+	tap(uevent_comes(uevents, "WEDGED=rebind"), "stuck reset: and those who watch devices");
+	err = guest_work_submit(&c.other);
+	tap(err == -EIO, "stuck reset: a new job is refused: %s", strerror(-err));
+	check_back(&c.other, "stuck reset");
+	both_right(&c, "stuck reset");
+	close(uevents);
 	clients_close(&c);
 }
 
@@ -546,6 +606,7 @@ static const struct {
 	{ "hang-middle", check_hang_middle },
 	{ "dma", check_dma_errors },
 	{ "slow-memory", check_slow_memory },
+	{ "stuck-reset", check_stuck_reset },
 	{ "rom", check_rom },
 	{ "death", check_death },
 	{ "unbind", check_unbind },
