@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * cl_npu_command_buffer.h - declarations of cl_khr_command_buffer 0.9.8 and of the mutable dispatch on top of it
- * (cl_khr_command_buffer_mutable_dispatch 0.9.4).
+ * (cl_khr_command_buffer_mutable_dispatch 0.9.5).
  *
  * Installed headers of OpenCL have older versions of these, whose functions take other arguments, or hide them.
  * So the functions have types here and no prototypes: get them by clGetExtensionFunctionAddressForPlatform().
@@ -84,6 +84,8 @@ typedef cl_uint cl_mutable_command_info_khr;
 #define CL_COMMAND_BUFFER_STATE_RECORDING_KHR 0
 #undef CL_COMMAND_BUFFER_STATE_EXECUTABLE_KHR
 #define CL_COMMAND_BUFFER_STATE_EXECUTABLE_KHR 1
+#undef CL_COMMAND_BUFFER_STATE_FINALIZED_KHR
+#define CL_COMMAND_BUFFER_STATE_FINALIZED_KHR 2
 
 /* cl_command_type */
 #undef CL_COMMAND_COMMAND_BUFFER_KHR

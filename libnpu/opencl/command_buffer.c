@@ -138,7 +138,7 @@ cl_int CL_API_CALL ocl_command_buffer_finalize(cl_command_buffer_khr buffer)
 	else if (!ocl_recording_finalize(buffer->recording))
 		error = CL_OUT_OF_HOST_MEMORY;
 	else
-		buffer->state = CL_COMMAND_BUFFER_STATE_EXECUTABLE_KHR;
+		buffer->state = ocl_recording_state(buffer->recording);
 	pthread_mutex_unlock(&buffer->lock);
 	return error;
 }
@@ -194,7 +194,8 @@ cl_int CL_API_CALL ocl_command_buffer_enqueue(cl_uint num_queues, cl_command_que
 	pthread_mutex_unlock(&buffer->lock);
 	if (!command.other)
 		return ocl_fail(buffer->context, CL_INVALID_OPERATION,
-				"the command buffer has not been finalized");
+				"the command buffer has not been finalized, or a kernel waits for "
+				"arguments");
 	return ocl_enqueue(queue, &command, OCL_WAIT(wait_count, wait_list, event));
 }
 

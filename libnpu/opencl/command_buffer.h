@@ -31,12 +31,14 @@ struct ocl_recorded {
  * struct ocl_recording - a list of commands; shared by the command buffer and its executions
  * @together: of the first command of each piece: how many commands are in it.  The inferences of a piece go to the
  *	NPU together.  NULL: it is being recorded
+ * @complete: no command waits for arguments
  */
 struct ocl_recording {
 	atomic_uint references;
 	cl_uint count, capacity;
 	struct ocl_recorded **command;
 	cl_uint *together;
+	bool complete;
 };
 
 #define OCL_MAX_WORK_DIM 3
@@ -114,6 +116,13 @@ cl_int ocl_recording_replace(struct ocl_recording *recording, cl_uint index,
 /* The list is complete: finds what can go to the NPU together.  false: out of memory. */
 bool ocl_recording_finalize(struct ocl_recording *recording);
 
+/* The state of a command buffer with a list that is finalized. */
+static inline cl_command_buffer_state_khr ocl_recording_state(const struct ocl_recording *recording)
+{
+	return recording->complete ? CL_COMMAND_BUFFER_STATE_EXECUTABLE_KHR
+				   : CL_COMMAND_BUFFER_STATE_FINALIZED_KHR;
+}
+
 /* All commands of a complete list in order, up to one that fails.  Adds to @submissions. */
 cl_int ocl_recording_run(const struct ocl_recording *recording, cl_uint *submissions);
 
@@ -149,5 +158,8 @@ void ocl_mutable_free(struct _cl_mutable_command_khr *command);
 cl_int ocl_mutable_properties(cl_command_buffer_khr buffer,
 			      const cl_command_properties_khr *properties, const size_t *local,
 			      cl_mutable_dispatch_fields_khr *fields);
+
+/* Do they say that arguments may be updated?  Then they need not be set yet. */
+bool ocl_mutable_may_wait(const cl_command_properties_khr *properties);
 
 #endif /* LIBNPU_OPENCL_COMMAND_BUFFER_H */

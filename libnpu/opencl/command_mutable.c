@@ -49,6 +49,14 @@ cl_int ocl_mutable_properties(cl_command_buffer_khr buffer,
 	return error;
 }
 
+bool ocl_mutable_may_wait(const cl_command_properties_khr *properties)
+{
+	for (; properties && *properties; properties += 2)
+		if (*properties == CL_MUTABLE_DISPATCH_UPDATABLE_FIELDS_KHR)
+			return properties[1] & CL_MUTABLE_DISPATCH_ARGUMENTS_KHR;
+	return false;
+}
+
 struct _cl_mutable_command_khr *ocl_mutable_new(cl_command_buffer_khr buffer, cl_kernel kernel,
 						const cl_command_properties_khr *properties,
 						cl_mutable_dispatch_fields_khr fields)
@@ -186,7 +194,7 @@ static cl_int update_locked(cl_command_buffer_khr buffer, cl_uint count,
 	struct ocl_recording *recording;
 	cl_int error;
 
-	if (buffer->state != CL_COMMAND_BUFFER_STATE_EXECUTABLE_KHR ||
+	if (buffer->state == CL_COMMAND_BUFFER_STATE_RECORDING_KHR ||
 	    !(buffer->flags & CL_COMMAND_BUFFER_MUTABLE_KHR))
 		return CL_INVALID_OPERATION;
 	recording = ocl_recording_copy(buffer->recording);
@@ -201,6 +209,7 @@ static cl_int update_locked(cl_command_buffer_khr buffer, cl_uint count,
 	}
 	ocl_recording_put(buffer->recording);
 	buffer->recording = recording;
+	buffer->state = ocl_recording_state(recording);
 	return CL_SUCCESS;
 }
 

@@ -175,7 +175,8 @@ cl_int CL_API_CALL ocl_record_nd_range_kernel(CL_NPU_RECORD_HEAD, cl_kernel kern
 	if (!error)
 		error = ocl_build_launch(command_buffer->context, command_buffer->queue->device,
 					 kernel, work_dim, global_work_offset, global_work_size,
-					 local_work_size, &command);
+					 local_work_size, ocl_mutable_may_wait(properties),
+					 &command);
 	if (error)
 		return error;
 	if (mutable_handle) {

@@ -19,7 +19,7 @@ static const struct {
 	{ "cl_khr_extended_versioning", CL_MAKE_VERSION(1, 0, 0), OCL_OF_PLATFORM | OCL_OF_DEVICE },
 	{ "cl_khr_device_uuid", CL_MAKE_VERSION(1, 0, 0), OCL_OF_PLATFORM | OCL_OF_DEVICE },
 	{ "cl_khr_command_buffer", CL_MAKE_VERSION(0, 9, 8), OCL_OF_PLATFORM | OCL_OF_DEVICE },
-	{ "cl_khr_command_buffer_mutable_dispatch", CL_MAKE_VERSION(0, 9, 4),
+	{ "cl_khr_command_buffer_mutable_dispatch", CL_MAKE_VERSION(0, 9, 5),
 	  OCL_OF_PLATFORM | OCL_OF_DEVICE },
 	{ "cl_khr_external_memory", CL_MAKE_VERSION(1, 0, 1), OCL_OF_PLATFORM | OCL_OF_DEVICE },
 	{ "cl_khr_external_memory_dma_buf", CL_MAKE_VERSION(1, 0, 0),

@@ -145,11 +145,16 @@ static cl_int run_launch(struct ocl_command *command, struct ocl_times *times)
 	return ocl_run_inferences(&launch, 1, times);
 }
 
+struct ocl_launch *ocl_command_launch(const struct ocl_command *command)
+{
+	return command->ops->run == run_launch ? command->launch : NULL;
+}
+
 struct ocl_launch *ocl_command_inference(const struct ocl_command *command)
 {
-	if (command->ops->run != run_launch || command->launch->entry->ops->run)
-		return NULL;
-	return command->launch;
+	struct ocl_launch *launch = ocl_command_launch(command);
+
+	return launch && !launch->entry->ops->run ? launch : NULL;
 }
 
 void ocl_launch_free(struct ocl_launch *launch)
@@ -198,13 +203,19 @@ cl_int ocl_launch_prepare(struct ocl_launch *launch)
 	cl_int error = CL_SUCCESS;
 	cl_uint i;
 
-	for (i = 0; i < entry->arg_count && !error; i++)
+	launch->complete = false;
+	for (i = 0; i < entry->arg_count && !error; i++) {
+		if (launch->may_wait && !launch->value[i].set)
+			return CL_SUCCESS;
 		error = check_value(context, &entry->arg[i], &launch->value[i]);
+	}
 	if (error)
 		return error;
 	if (entry->ops->release)
 		entry->ops->release(launch);
-	return entry->ops->prepare ? entry->ops->prepare(launch) : CL_SUCCESS;
+	error = entry->ops->prepare ? entry->ops->prepare(launch) : CL_SUCCESS;
+	launch->complete = !error;
+	return error;
 }
 
 static struct ocl_launch *new_launch(cl_kernel kernel, struct ocl_build *build,
@@ -232,8 +243,10 @@ struct ocl_launch *ocl_launch_copy(const struct ocl_launch *launch)
 {
 	struct ocl_launch *copy = new_launch(launch->kernel, launch->build, launch->value);
 
-	if (copy)
-		copy->range = launch->range;
+	if (!copy)
+		return NULL;
+	copy->range = launch->range;
+	copy->may_wait = launch->may_wait;
 	return copy;
 }
 
@@ -291,7 +304,7 @@ static void set_range(struct ocl_range *range, cl_uint work_dim, const size_t *o
 	}
 }
 
-static cl_int build_launch(cl_context context, cl_device_id device, cl_kernel kernel,
+static cl_int build_launch(cl_context context, cl_device_id device, cl_kernel kernel, bool may_wait,
 			   const struct ocl_command_ops *ops, struct ocl_command *command)
 {
 	struct ocl_launch *launch;
@@ -304,6 +317,7 @@ static cl_int build_launch(cl_context context, cl_device_id device, cl_kernel ke
 	if (!launch)
 		return ocl_fail(context, CL_OUT_OF_HOST_MEMORY, "out of memory");
 	set_range(&launch->range, 0, NULL, NULL);
+	launch->may_wait = may_wait;
 	error = ocl_launch_prepare(launch);
 	if (error) {
 		ocl_launch_free(launch);
@@ -315,10 +329,10 @@ static cl_int build_launch(cl_context context, cl_device_id device, cl_kernel ke
 
 cl_int ocl_build_launch(cl_context context, cl_device_id device, cl_kernel kernel, cl_uint work_dim,
 			const size_t *offset, const size_t *global, const size_t *local,
-			struct ocl_command *command)
+			bool may_wait, struct ocl_command *command)
 {
 	bool empty = false;
-	cl_int error = build_launch(context, device, kernel, &launch_ops, command);
+	cl_int error = build_launch(context, device, kernel, may_wait, &launch_ops, command);
 
 	if (error)
 		return error;
@@ -343,7 +357,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueNDRangeKernel(cl_command_queue queue, c
 	if (!ocl_is(queue, OCL_QUEUE))
 		return ocl_fail(NULL, CL_INVALID_COMMAND_QUEUE, "the queue is not valid");
 	error = ocl_build_launch(queue->context, queue->device, kernel, work_dim, offset, global,
-				 local, &command);
+				 local, false, &command);
 	return error ? error : ocl_enqueue(queue, &command, OCL_WAIT(wait_count, wait_list, event));
 }
 
@@ -356,6 +370,6 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueTask(cl_command_queue queue, cl_kernel 
 
 	if (!ocl_is(queue, OCL_QUEUE))
 		return ocl_fail(NULL, CL_INVALID_COMMAND_QUEUE, "the queue is not valid");
-	error = build_launch(queue->context, queue->device, kernel, &task_ops, &command);
+	error = build_launch(queue->context, queue->device, kernel, false, &task_ops, &command);
 	return error ? error : ocl_enqueue(queue, &command, OCL_WAIT(wait_count, wait_list, event));
 }

@@ -429,9 +429,10 @@ cl_int ocl_build_copy_rect(cl_context context, cl_mem src, cl_mem dst, const siz
 			   struct ocl_command *command);
 cl_int ocl_build_fill(cl_context context, cl_mem mem, const void *pattern, size_t pattern_bytes,
 		      size_t offset, size_t bytes, struct ocl_command *command);
+/* @may_wait: arguments that are not set are no error, but it cannot run yet. */
 cl_int ocl_build_launch(cl_context context, cl_device_id device, cl_kernel kernel, cl_uint work_dim,
 			const size_t *offset, const size_t *global, const size_t *local,
-			struct ocl_command *command);
+			bool may_wait, struct ocl_command *command);
 
 /* A command that does nothing, for markers, barriers and the like: CL_COMMAND_MARKER or _BARRIER. */
 void ocl_build_nothing(cl_command_type type, struct ocl_command *command);
@@ -759,6 +760,8 @@ struct ocl_range {
  * @kernel: referenced, and with it the program
  * @build: of the device
  * @range: work-items
+ * @may_wait: arguments may be set when it has been recorded
+ * @complete: all of them are set, and it is prepared
  * @prepared: of the entry's ops
  */
 struct ocl_launch {
@@ -767,6 +770,7 @@ struct ocl_launch {
 	struct ocl_build *build;
 	const struct ocl_entry *entry;
 	struct ocl_range range;
+	bool may_wait, complete;
 	void *prepared;
 	struct ocl_value value[];
 };
@@ -778,13 +782,16 @@ void ocl_launch_free(struct ocl_launch *launch);
 /* A command that owns a prepared launch. */
 void ocl_launch_command(struct ocl_launch *launch, struct ocl_command *command);
 
-/* All arguments are set and large enough, and the entry's ops accept them. */
+/* All arguments are set, if they may not wait, and large enough, and the entry's ops accept them. */
 cl_int ocl_launch_prepare(struct ocl_launch *launch);
 
 /* Inferences that go to the NPU together at most. */
 #define OCL_MAX_TOGETHER 64
 
-/* The launch that a command is, if it is an inference; else NULL. */
+/* The launch that a command is; NULL: it is none. */
+struct ocl_launch *ocl_command_launch(const struct ocl_command *command);
+
+/* The same if it is an inference; else NULL. */
 struct ocl_launch *ocl_command_inference(const struct ocl_command *command);
 
 /* Runs inferences of one device, in order up to one that fails; OCL_MAX_TOGETHER at most. */

@@ -188,6 +188,13 @@ static cl_uint piece_length(const struct ocl_recording *recording, cl_uint first
 	return end == first ? 1 : end - first;
 }
 
+static bool is_complete(const struct ocl_command *command)
+{
+	const struct ocl_launch *launch = ocl_command_launch(command);
+
+	return !launch || launch->complete;
+}
+
 bool ocl_recording_finalize(struct ocl_recording *recording)
 {
 	cl_uint i;
@@ -195,6 +202,9 @@ bool ocl_recording_finalize(struct ocl_recording *recording)
 	recording->together = calloc(recording->count + 1, sizeof(*recording->together));
 	if (!recording->together)
 		return false;
+	recording->complete = true;
+	for (i = 0; i < recording->count; i++)
+		recording->complete &= is_complete(command_at(recording, i));
 	for (i = 0; i < recording->count; i += recording->together[i])
 		recording->together[i] = piece_length(recording, i);
 	return true;

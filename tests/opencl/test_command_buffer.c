@@ -492,10 +492,10 @@ static void imported_twice(void **state)
 
 /* ---- updates ---- */
 
-static cl_int update(cl_command_buffer_khr buffer, cl_mutable_command_khr command, cl_uint index,
-		     cl_mem mem)
+static cl_int update_bytes(cl_command_buffer_khr buffer, cl_mutable_command_khr command,
+			   cl_uint index, const void *value, size_t size)
 {
-	const cl_npu_mutable_arg arg = { index, sizeof(mem), &mem };
+	const cl_npu_mutable_arg arg = { index, size, value };
 	const cl_npu_mutable_config config = { .command = command,
 					       .num_args = 1,
 					       .arg_list = &arg };
@@ -503,6 +503,85 @@ static cl_int update(cl_command_buffer_khr buffer, cl_mutable_command_khr comman
 	const void *configs[] = { &config };
 
 	return fn.update(buffer, 1, &type, configs);
+}
+
+static cl_int update(cl_command_buffer_khr buffer, cl_mutable_command_khr command, cl_uint index,
+		     cl_mem mem)
+{
+	return update_bytes(buffer, command, index, &mem, sizeof(mem));
+}
+
+static cl_command_buffer_state_khr state_of(cl_command_buffer_khr buffer)
+{
+	cl_command_buffer_state_khr state = 1000;
+
+	OK(fn.info(buffer, CL_COMMAND_BUFFER_STATE_KHR, sizeof(state), &state, NULL));
+	return state;
+}
+
+/* Arguments that are set after the recording; until then it does not run. */
+static void arguments_later(void **state)
+{
+	const cl_command_properties_khr mutable[] = { CL_MUTABLE_DISPATCH_UPDATABLE_FIELDS_KHR,
+						      CL_MUTABLE_DISPATCH_ARGUMENTS_KHR, 0 };
+	const cl_command_properties_khr fixed[] = { CL_MUTABLE_DISPATCH_UPDATABLE_FIELDS_KHR, 0,
+						    0 };
+	const cl_ulong bytes = 16;
+	cl_mutable_command_khr command[2];
+	cl_command_buffer_khr buffer;
+	cl_mem from, to, small;
+	cl_kernel kernel;
+	struct cl cl;
+	cl_uchar out[16];
+
+	begin(&cl);
+	from = cl_buffer(&cl, 16, "0123456789abcdef");
+	to = cl_buffer(&cl, 16, NULL);
+	small = cl_buffer(&cl, 15, NULL);
+	kernel = cl_builtin(&cl, "npu_copy");
+	cl_set_buffer(kernel, 0, from);
+	buffer = create(cl.queue, CL_COMMAND_BUFFER_MUTABLE_KHR);
+	assert_int_equal(fn.kernel(buffer, NULL, NULL, kernel, 1, NULL, &one, NULL, 0, NULL, NULL,
+				   NULL),
+			 CL_INVALID_KERNEL_ARGS);
+	assert_int_equal(fn.kernel(buffer, NULL, fixed, kernel, 1, NULL, &one, NULL, 0, NULL, NULL,
+				   &command[0]),
+			 CL_INVALID_KERNEL_ARGS);
+	OK(fn.kernel(buffer, NULL, mutable, kernel, 1, NULL, &one, NULL, 0, NULL, NULL,
+		     &command[0]));
+	OK(clSetKernelArg(kernel, 2, sizeof(bytes), &bytes));
+	OK(fn.kernel(buffer, NULL, mutable, kernel, 1, NULL, &one, NULL, 0, NULL, NULL,
+		     &command[1]));
+	/* What a later command of the same kernel needs concerns it not. */
+	cl_set_buffer(kernel, 1, to);
+	OK(fn.finalize(buffer));
+	assert_int_equal(fn.finalize(buffer), CL_INVALID_OPERATION);
+	assert_int_equal(state_of(buffer), CL_COMMAND_BUFFER_STATE_FINALIZED_KHR);
+	assert_int_equal(fn.enqueue(0, NULL, buffer, 0, NULL, NULL), CL_INVALID_OPERATION);
+	OK(update(buffer, command[0], 1, to));
+	assert_int_equal(state_of(buffer), CL_COMMAND_BUFFER_STATE_FINALIZED_KHR);
+	assert_int_equal(update(buffer, command[1], 1, small), CL_INVALID_KERNEL_ARGS);
+	OK(update(buffer, command[1], 1, to));
+	assert_int_equal(state_of(buffer), CL_COMMAND_BUFFER_STATE_FINALIZED_KHR);
+	assert_int_equal(fn.enqueue(0, NULL, buffer, 0, NULL, NULL), CL_INVALID_OPERATION);
+	OK(update_bytes(buffer, command[0], 2, &bytes, sizeof(bytes)));
+	assert_int_equal(state_of(buffer), CL_COMMAND_BUFFER_STATE_EXECUTABLE_KHR);
+	OK(fn.enqueue(0, NULL, buffer, 0, NULL, NULL));
+	cl_read(&cl, to, 16, out);
+	assert_memory_equal(out, "0123456789abcdef", 16);
+	/* One that is never complete may go too. */
+	OK(fn.release(buffer));
+	buffer = create(cl.queue, CL_COMMAND_BUFFER_MUTABLE_KHR);
+	OK(clReleaseKernel(kernel));
+	kernel = cl_builtin(&cl, "npu_copy");
+	OK(fn.kernel(buffer, NULL, mutable, kernel, 1, NULL, &one, NULL, 0, NULL, NULL, NULL));
+	OK(fn.finalize(buffer));
+	OK(fn.release(buffer));
+	OK(clReleaseKernel(kernel));
+	OK(clReleaseMemObject(from));
+	OK(clReleaseMemObject(to));
+	OK(clReleaseMemObject(small));
+	cl_end(&cl);
 }
 
 /* An update parts what went together, another one joins it again. */
@@ -1014,6 +1093,7 @@ int main(void)
 		cmocka_unit_test(goes_together),
 		cmocka_unit_test(waits_for_results),
 		cmocka_unit_test(imported_twice),
+		cmocka_unit_test(arguments_later),
 		cmocka_unit_test(update_parts),
 		cmocka_unit_test(simultaneous_use),
 		cmocka_unit_test(updates),
