@@ -55,15 +55,40 @@ static void read_conv(const struct nvdla_task_view *v, struct conv *n)
 	n->skip_weight = VIEW(v, CDMA, D_MISC_CFG, SKIP_WEIGHT_RLS);
 }
 
+/*
+ * Kernel rows side by side: what else is programmed comes out wrong, or the weights of later tasks are
+ * read from the wrong place (seen on the RTL).
+ */
+static int check_rows(const struct nvdla_task_view *v, const struct conv *n, u32 channels)
+{
+	u32 rows = 1u << VIEW(v, CSC, D_POST_Y_EXTENSION, Y_EXTENSION);
+	u32 group = n->s * channels * rows, step = n->stride_x * channels * rows;
+
+	if (rows == 1)
+		return 0;
+	if (group > v->cfg->atomic_c)
+		return nvdla_refuse(v, NVDLA_CSC_D_POST_Y_EXTENSION,
+				    "kernel rows side by side within the atomic channel count",
+				    group, v->cfg->atomic_c);
+	if (step > v->cfg->atomic_c)
+		return nvdla_refuse(v, NVDLA_CSC_D_POST_Y_EXTENSION,
+				    "steps of rows side by side within the atomic channel count",
+				    step, v->cfg->atomic_c);
+	if (n->r % rows)
+		return nvdla_refuse(v, NVDLA_CSC_D_POST_Y_EXTENSION,
+				    "kernel rows side by side that are a whole number", n->r, rows);
+	return 0;
+}
+
 /* Pixel input: kernel columns are folded into channels, lines are stored with their padding. */
 static int check_image(const struct nvdla_task_view *v, struct conv *n)
 {
 	u32 format = VIEW(v, CDMA, D_DATAIN_FORMAT, PIXEL_FORMAT);
 	u32 folded = VIEW_SIZE(v, CSC, D_WEIGHT_SIZE_EXT_1, WEIGHT_CHANNEL_EXT);
 	u32 offset = VIEW(v, CDMA, D_PIXEL_OFFSET, PIXEL_X_OFFSET);
-	u32 rows = 1u << VIEW(v, CSC, D_POST_Y_EXTENSION, Y_EXTENSION);
 	const struct nvdla_pixel_format *p = nvdla_pixel_format_find(format);
 	u32 channels;
+	int err;
 
 	if (!p)
 		return nvdla_refuse(v, NVDLA_CDMA_D_DATAIN_FORMAT,
@@ -85,15 +110,9 @@ static int check_image(const struct nvdla_task_view *v, struct conv *n)
 	if (offset * max(p->bytes, p->uv_bytes) >= v->cfg->atom)
 		return nvdla_refuse(v, NVDLA_CDMA_D_PIXEL_OFFSET, "offset inside of an atom",
 				    offset * max(p->bytes, p->uv_bytes), v->cfg->atom);
-	/* Groups of rows wider than the MAC array takes at once come out wrong (seen on RTL). */
-	if (rows > 1 && folded * rows > v->cfg->atomic_c)
-		return nvdla_refuse(v, NVDLA_CSC_D_POST_Y_EXTENSION,
-				    "kernel rows side by side within the atomic channel count",
-				    folded * rows, v->cfg->atomic_c);
-	/* Else the weights of later tasks are read from the wrong place (seen on the RTL). */
-	if (n->r % rows)
-		return nvdla_refuse(v, NVDLA_CSC_D_POST_Y_EXTENSION,
-				    "kernel rows side by side that are a whole number", n->r, rows);
+	err = check_rows(v, n, channels);
+	if (err)
+		return err;
 	n->pixel_bytes = p->bytes;
 	n->uv_bytes = p->uv_bytes;
 	return 0;

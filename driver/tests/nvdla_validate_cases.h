@@ -69,6 +69,23 @@ static inline void nvdla_make_image(struct chain_build *b, const struct nvdla_co
 	chain_conv(b, cfg, &n, 7);
 }
 
+/* Two kernel rows side by side; steps of four pixels are as wide as the MAC array. */
+static inline void nvdla_make_rows(struct chain_build *b, const struct nvdla_config *cfg)
+{
+	struct conv_shape n = { .w = 13,
+				.h = 4,
+				.c = 1,
+				.k = 8,
+				.r = 2,
+				.s = 3,
+				.stride_x = 4,
+				.image = true,
+				.pixel_format = 0,
+				.y_extension = 1 };
+
+	chain_conv(b, cfg, &n, 7);
+}
+
 static inline void nvdla_make_planes(struct chain_build *b, const struct nvdla_config *cfg)
 {
 	struct conv_shape n = {
@@ -353,6 +370,11 @@ static const struct nvdla_validate_case nvdla_validate_cases[] = {
 	{ "kernel rows left over",
 	  nvdla_make_image,
 	  { F(CSC, D_POST_Y_EXTENSION, Y_EXTENSION, 1) },
+	  NVDLA_CSC_D_POST_Y_EXTENSION },
+	{ "steps of kernel rows side by side beyond the MAC array",
+	  nvdla_make_rows,
+	  { F(CDMA, D_CONV_STRIDE, CONV_X_STRIDE, 4),
+	    F(CSC, D_CONV_STRIDE_EXT, CONV_X_STRIDE_EXT, 4) },
 	  NVDLA_CSC_D_POST_Y_EXTENSION },
 	{ "16-bit pixels",
 	  nvdla_make_image,
@@ -659,9 +681,9 @@ static const struct nvdla_structure_case nvdla_structure_cases[] = {
 
 /* All that the cases start from. */
 static void (*const nvdla_case_makes[])(struct chain_build *b, const struct nvdla_config *cfg) = {
-	nvdla_make_conv,       nvdla_make_dilated,   nvdla_make_bs_table, nvdla_make_image,
-	nvdla_make_planes,     nvdla_make_conv_pool, nvdla_make_sdp,	  nvdla_make_pool,
-	nvdla_make_pool_split, nvdla_make_cdp,
+	nvdla_make_conv, nvdla_make_dilated,	nvdla_make_bs_table,  nvdla_make_image,
+	nvdla_make_rows, nvdla_make_planes,	nvdla_make_conv_pool, nvdla_make_sdp,
+	nvdla_make_pool, nvdla_make_pool_split, nvdla_make_cdp,
 };
 
 #define NVDLA_CASE_CONFIG "nv_small"
