@@ -101,23 +101,16 @@ struct npu_sdp_stage {
 	u32 value;
 };
 
-#define NPU_LUT_ENTRIES 256u
-
 /**
- * struct npu_sdp_ew - EW of SDP, where the configuration has one: multiplier, then table
+ * struct npu_sdp_ew - EW of SDP, where the configuration has one: its multiplier
  * @mul_from: nothing, or a value of the network by element or by channel
  * @mul_zero: is taken from each of its entries first
  * @value: that value
- * @has_lut: then, in place of x, the entry of the table for x; only where nothing else changes the
- *           layer's INT8 input
- * @lut: byte offset in NPU_REGION_WEIGHTS of NPU_LUT_ENTRIES entries, 16 bit, for -128 and up
  */
 struct npu_sdp_ew {
 	enum npu_operand mul_from;
 	s32 mul_zero;
 	u32 value;
-	bool has_lut;
-	u64 lut;
 };
 
 /* All of SDP: stages, then (x - cvt_offset) * cvt_scale >> cvt_shift to INT8. */
@@ -309,7 +302,7 @@ u32 npu_layer_writes(const struct npu_net *net, const struct npu_layer *layer,
 /* Does the layer use EW at all? */
 static inline bool npu_sdp_uses_ew(const struct npu_sdp *sdp)
 {
-	return sdp->ew.mul_from != NPU_OPERAND_NONE || sdp->ew.has_lut;
+	return sdp->ew.mul_from != NPU_OPERAND_NONE;
 }
 
 /* Strides and extent of a feature cube of that shape. */

@@ -49,8 +49,6 @@ static void print_ew(const struct npu_net *net, const struct npu_sdp_ew *ew, FIL
 {
 	if (ew->mul_from != NPU_OPERAND_NONE)
 		fprintf(out, "    ew: * (%s - %d)\n", net->value[ew->value].name, ew->mul_zero);
-	if (ew->has_lut)
-		fprintf(out, "    ew: table@%llu\n", (unsigned long long)ew->lut);
 }
 
 static void print_cdp(const struct npu_cdp *cdp, FILE *out)

@@ -157,25 +157,13 @@ static int check_operand(const struct checker *c, enum npu_operand from, u32 val
 static int check_ew(const struct checker *c, const struct npu_sdp_ew *ew,
 		    const struct npu_value *out)
 {
-	u64 end;
-
-	if (ew->mul_from != NPU_OPERAND_NONE || ew->has_lut) {
-		u32 needs = NVDLA_HAS_EW | (ew->has_lut ? NVDLA_HAS_SDP_LUT : 0);
-
-		if ((c->net->config->features & needs) != needs)
-			return fail(c, "uses EW or a table, which the configuration has not");
-	}
-	if (ew->mul_from != NPU_OPERAND_NONE) {
-		if (!is_value(ew->mul_from) || ew->mul_zero < -128 || ew->mul_zero > 127)
-			return fail(c, "unknown operand of EW");
-		if (check_operand(c, ew->mul_from, ew->value, out))
-			return -EINVAL;
-	}
-	if (ew->has_lut && (ew->lut % sizeof(s16) ||
-			    check_add_overflow(ew->lut, (u64)NPU_LUT_ENTRIES * sizeof(s16), &end) ||
-			    !c->net->weights || end > c->net->weights_bytes))
-		return fail(c, "a table of EW lies outside of the weights");
-	return 0;
+	if (ew->mul_from == NPU_OPERAND_NONE)
+		return 0;
+	if (!(c->net->config->features & NVDLA_HAS_EW))
+		return fail(c, "uses EW, which the configuration has not");
+	if (!is_value(ew->mul_from) || ew->mul_zero < -128 || ew->mul_zero > 127)
+		return fail(c, "unknown operand of EW");
+	return check_operand(c, ew->mul_from, ew->value, out);
 }
 
 static int check_stage(const struct checker *c, const struct npu_sdp_stage *stage, bool is_bs,

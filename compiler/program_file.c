@@ -307,8 +307,6 @@ static void code_ew(struct codec *c, struct npu_sdp_ew *ew)
 	CODE_NUMBER(c, ew->mul_from);
 	code_s32(c, &ew->mul_zero);
 	code_u32(c, &ew->value);
-	code_bool(c, &ew->has_lut);
-	code_u64(c, &ew->lut);
 }
 
 static void code_cdp(struct codec *c, struct npu_cdp *cdp)

@@ -2,8 +2,6 @@
 /* Registers of CDP and CDP_RDMA, and its tables. */
 #include "emit.h"
 
-#include "nvdla_chain_check.h"
-
 static void emit_rdma(struct npu_emit *e)
 {
 	const struct npu_layer *l = e->layer;

@@ -2,8 +2,6 @@
 /* Registers of SDP and SDP_RDMA. */
 #include "emit.h"
 
-#include "nvdla_chain_check.h"
-
 /* BRDMA_DATA_USE */
 enum { USE_MUL, USE_ALU, USE_BOTH };
 
@@ -176,37 +174,6 @@ static void emit_stage(struct npu_emit *e, const struct npu_sdp_stage *stage,
 					 stage->mul_value));
 }
 
-/*
- * Table LO has entries for -128 and up, a step of one apart, so that nothing is interpolated, and
- * horizontal ends.  -128 itself lies at the start of both tables, which counts as below them; LO is
- * told to answer then, and where both tables have an answer.  What LE holds never shows.
- */
-static void emit_lut_setup(struct npu_emit *e)
-{
-	struct npu_stream *s = e->stream;
-	u32 first = (u32) - (s32)(NPU_LUT_ENTRIES / 2), behind = NPU_LUT_ENTRIES / 2;
-
-	npu_stream_reg(s, NVDLA_SDP_S_LUT_CFG,
-		       NVDLA_SET(SDP, S_LUT_CFG, LUT_UFLOW_PRIORITY, 1) |
-			       NVDLA_SET(SDP, S_LUT_CFG, LUT_OFLOW_PRIORITY, 1) |
-			       NVDLA_SET(SDP, S_LUT_CFG, LUT_HYBRID_PRIORITY, 1));
-	npu_stream_reg(s, NVDLA_SDP_S_LUT_LE_START, first);
-	npu_stream_reg(s, NVDLA_SDP_S_LUT_LE_END, behind);
-	npu_stream_reg(s, NVDLA_SDP_S_LUT_LO_START, first);
-	npu_stream_reg(s, NVDLA_SDP_S_LUT_LO_END, behind);
-}
-
-static void emit_lut_contents(struct npu_emit *e)
-{
-	static const s16 unused[NVDLA_LUT_LE_ENTRIES];
-	s16 entry[NVDLA_LUT_LO_ENTRIES];
-
-	memcpy(entry, e->net->weights + e->layer->sdp.ew.lut, NPU_LUT_ENTRIES * sizeof(*entry));
-	entry[NPU_LUT_ENTRIES] = entry[NPU_LUT_ENTRIES - 1];
-	npu_stream_lut(e->stream, 0, unused, ARRAY_SIZE(unused));
-	npu_stream_lut(e->stream, 1, entry, ARRAY_SIZE(entry));
-}
-
 static void emit_ew(struct npu_emit *e)
 {
 	const struct npu_sdp_ew *ew = &e->layer->sdp.ew;
@@ -217,7 +184,7 @@ static void emit_ew(struct npu_emit *e)
 		       NVDLA_SET(SDP, D_DP_EW_CFG, EW_BYPASS, !npu_sdp_uses_ew(&e->layer->sdp)) |
 			       NVDLA_SET(SDP, D_DP_EW_CFG, EW_ALU_BYPASS, 1) |
 			       NVDLA_SET(SDP, D_DP_EW_CFG, EW_MUL_BYPASS, !mul) |
-			       NVDLA_SET(SDP, D_DP_EW_CFG, EW_LUT_BYPASS, !ew->has_lut));
+			       NVDLA_SET(SDP, D_DP_EW_CFG, EW_LUT_BYPASS, 1));
 	if (!mul)
 		return;
 	npu_stream_reg(s, NVDLA_SDP_D_DP_EW_MUL_CFG,
@@ -234,8 +201,6 @@ void npu_emit_sdp(struct npu_emit *e)
 	struct npu_stream *s = e->stream;
 
 	emit_rdma(e);
-	if (l->sdp.ew.has_lut)
-		emit_lut_setup(e);
 	npu_stream_reg(s, NVDLA_SDP_D_DATA_CUBE_WIDTH, e->out.cols - 1);
 	npu_stream_reg(s, NVDLA_SDP_D_DATA_CUBE_HEIGHT, e->out.rows - 1);
 	npu_stream_reg(s, NVDLA_SDP_D_DATA_CUBE_CHANNEL, e->out.channels - 1);
@@ -260,6 +225,4 @@ void npu_emit_sdp(struct npu_emit *e)
 		       NVDLA_SET(SDP, D_CVT_SCALE, CVT_SCALE, l->sdp.cvt_scale));
 	npu_stream_reg(s, NVDLA_SDP_D_CVT_SHIFT,
 		       NVDLA_SET(SDP, D_CVT_SHIFT, CVT_SHIFT, l->sdp.cvt_shift));
-	if (l->sdp.ew.has_lut && e->first)
-		emit_lut_contents(e);
 }

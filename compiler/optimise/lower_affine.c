@@ -138,7 +138,7 @@ int npu_lower_slope(struct npu_opt *opt, u32 op)
 				  channels.multiplier, channels.count, npu_stored_zero(in),
 				  npu_stored_zero(out), channels.mul);
 	if (worst < 0 || worst > TOLERANCE)
-		return -ERANGE;
+		return slope ? -ERANGE : npu_lower_table(opt, op);
 	error = add_tables(opt, &sdp, &channels);
 	if (error)
 		return error;

@@ -170,7 +170,7 @@ int npu_lower_requantise(struct npu_opt *opt, u32 op)
 					 npu_stored_zero(in), npu_stored_zero(out), true);
 
 	if (worst < 0 || worst > 0.45)
-		return -ERANGE;
+		return npu_lower_table(opt, op);
 	layer = npu_opt_add_sdp(opt, op, 0);
 	if (!layer)
 		return npu_opt_nomem(opt);

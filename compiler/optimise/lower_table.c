@@ -7,6 +7,8 @@
 
 #include "cpu/cpu.h"
 
+#define VALUES 256u /* that an element may have */
+
 struct npu_layer *npu_opt_add_cdp(struct npu_opt *opt, u32 op)
 {
 	const struct npu_op *o = &opt->graph->op[op];
@@ -20,10 +22,10 @@ struct npu_layer *npu_opt_add_cdp(struct npu_opt *opt, u32 op)
 }
 
 /* The operator on all 256 bytes: a graph of its own with tensors of that shape. */
-static int evaluate(struct npu_opt *opt, const struct npu_op *op, const u8 in[NPU_LUT_ENTRIES],
-		    u8 out[NPU_LUT_ENTRIES])
+static int evaluate(struct npu_opt *opt, const struct npu_op *op, const u8 in[VALUES],
+		    u8 out[VALUES])
 {
-	static const u32 shape[4] = { 1, 1, 1, NPU_LUT_ENTRIES };
+	static const u32 shape[4] = { 1, 1, 1, VALUES };
 	struct npu_tensor tensor[2] = { *npu_op_input(opt->graph, op, 0),
 					*npu_op_output(opt->graph, op) };
 	struct npu_graph graph = { .tensor = tensor, .tensor_count = ARRAY_SIZE(tensor) };
@@ -39,7 +41,7 @@ static int evaluate(struct npu_opt *opt, const struct npu_op *op, const u8 in[NP
 	for (i = 0; i < ARRAY_SIZE(tensor); i++) {
 		tensor[i].rank = ARRAY_SIZE(shape);
 		memcpy(tensor[i].dim, shape, sizeof(shape));
-		tensor[i].bytes = NPU_LUT_ENTRIES;
+		tensor[i].bytes = VALUES;
 		tensor[i].data = NULL;
 	}
 	return npu_cpu_execute(&call);
@@ -48,41 +50,41 @@ static int evaluate(struct npu_opt *opt, const struct npu_op *op, const u8 in[NP
 /* What features store as @i - 128 is in UINT8 tensors @i. */
 static u8 as_tensor(enum npu_dtype dtype, u32 i)
 {
-	return (u8)(dtype == NPU_U8 ? i : i - NPU_LUT_ENTRIES / 2);
+	return (u8)(dtype == NPU_U8 ? i : i - VALUES / 2);
 }
 
 /* The operator's bytes for all 256 inputs, as features store both. */
-static int make_entries(struct npu_opt *opt, const struct npu_op *op, s16 entry[NPU_LUT_ENTRIES])
+static int make_entries(struct npu_opt *opt, const struct npu_op *op, s16 entry[VALUES])
 {
 	enum npu_dtype in_type = npu_op_input(opt->graph, op, 0)->dtype;
 	bool flip = npu_op_output(opt->graph, op)->dtype == NPU_U8;
-	u8 in[NPU_LUT_ENTRIES], out[NPU_LUT_ENTRIES];
+	u8 in[VALUES], out[VALUES];
 	u32 i;
 	int error;
 
-	for (i = 0; i < NPU_LUT_ENTRIES; i++)
+	for (i = 0; i < VALUES; i++)
 		in[i] = as_tensor(in_type, i);
 	error = evaluate(opt, op, in, out);
-	for (i = 0; i < NPU_LUT_ENTRIES && !error; i++)
+	for (i = 0; i < VALUES && !error; i++)
 		entry[i] = (s8)(out[i] ^ (flip ? 0x80 : 0));
 	return error;
 }
 
 /* Entries are a step of one apart, so that nothing is interpolated; LE has the first of them. */
-static int add_tables(struct npu_opt *opt, const s16 entry[NPU_LUT_ENTRIES], u64 *lut)
+static int add_tables(struct npu_opt *opt, const s16 entry[VALUES], u64 *lut)
 {
 	s16 tables[NPU_CDP_ENTRIES], *lo = tables + NPU_CDP_LE_ENTRIES;
 
 	memcpy(tables, entry, NPU_CDP_LE_ENTRIES * sizeof(*entry));
-	memcpy(lo, entry, NPU_LUT_ENTRIES * sizeof(*entry));
-	lo[NPU_LUT_ENTRIES] = entry[NPU_LUT_ENTRIES - 1];
+	memcpy(lo, entry, VALUES * sizeof(*entry));
+	lo[VALUES] = entry[VALUES - 1];
 	return npu_opt_add_operands(opt, tables, NPU_CDP_ENTRIES, lut);
 }
 
 int npu_lower_table(struct npu_opt *opt, u32 op)
 {
 	const struct npu_op *o = &opt->graph->op[op];
-	s16 entry[NPU_LUT_ENTRIES];
+	s16 entry[VALUES];
 	struct npu_layer *layer;
 	u64 lut;
 	int error = make_entries(opt, o, entry);

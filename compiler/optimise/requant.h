@@ -143,7 +143,7 @@ double npu_requant_product(struct npu_sdp *sdp, double scale, s32 zero_a, s32 ze
  * @k: the channel: index into @tables
  * @element: the operand by element or by channel, if any
  *
- * EW's multiplier takes its zero point from @element too; its table is not looked at.
+ * EW's multiplier takes its zero point from @element too.
  */
 s8 npu_sdp_evaluate(const struct npu_sdp *sdp, const struct npu_requant_tables *tables, u32 k,
 		    s32 x, s8 element);

@@ -67,6 +67,7 @@ static struct npu_graph *make_graph(const struct net *n)
 	op->input[0] = graph->input[graph->input_count++] = in;
 	op->output[0] = graph->output[graph->output_count++] = out;
 	op->function = n->op.function;
+	op->activation = n->op.activation;
 	op->alpha = n->op.alpha;
 	op->beta = n->op.beta;
 	op->gamma = n->op.gamma;
@@ -182,6 +183,35 @@ static void test_functions(void **state)
 			check_function(&nvdla_configs[i], &functions[f], f % 2 ? NPU_U8 : NPU_I8);
 }
 
+/* Where SDP has no operands for it, a conversion, a clamp or a slope is a table, too. */
+static void test_far_scales(void **state)
+{
+	static const enum npu_op_kind kinds[] = { NPU_OP_QUANTIZE, NPU_OP_RELU, NPU_OP_LEAKY_RELU };
+	u32 i, k;
+	size_t e;
+
+	for (i = 0; i < nvdla_config_count; i++)
+		for (k = 0; k < ARRAY_SIZE(kinds); k++) {
+			struct net n = {
+				.dtype = NPU_I8,
+				.channels = 20,
+				.in_scale = 1,
+				.in_zero = 3,
+				.out_scale = 1e-6f,
+				.out_zero = -4,
+				.op = { .kind = kinds[k],
+					.activation = k == 1 ? NPU_ACT_RELU : NPU_ACT_NONE,
+					.alpha = 0.25f },
+			};
+
+			for (e = 0; e < elements(&n); e++)
+				n.in[e] = (u8)e;
+			run(&n, &nvdla_configs[i]);
+			assert_int_equal(n.kind, NPU_LAYER_CDP);
+			assert_memory_equal(n.out, n.want, elements(&n));
+		}
+}
+
 /* ---- local response normalisation ---- */
 
 /* AlexNet, GoogLeNet, and steeper ones; scales as real networks have them. */
@@ -290,6 +320,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_functions),
+		cmocka_unit_test(test_far_scales),
 		cmocka_unit_test(test_responses),
 		cmocka_unit_test(test_no_response),
 	};
