@@ -346,7 +346,7 @@ static bool axis_fits(u32 in, u32 out, u32 kernel, u32 stride, u32 dilation, u32
 	s64 extent = (s64)npu_dilated(kernel, dilation);
 	s64 after = (s64)(out - 1) * stride + extent - before - in;
 
-	if (kernel > NPU_CONV_MAX_KERNEL || dilation > NPU_CONV_MAX_DILATION)
+	if (in > NPU_MAX_EXTENT || kernel > NPU_CONV_MAX_KERNEL || dilation > NPU_CONV_MAX_DILATION)
 		return false;
 	/* With one output there is no step. */
 	if (stride > NPU_CONV_MAX_STRIDE && out > 1)

@@ -60,9 +60,9 @@ static int copy(struct build *b, u32 from, u32 to, const struct npu_view *source
 	return error;
 }
 
-/* A box of several surfaces; of a single pixel each surface for itself. */
-static int copy_box(struct build *b, u32 from, u32 to, const struct npu_view *source,
-		    const struct npu_view *target)
+/* As many rows of a box as a cube has, all surfaces; of a single pixel each surface for itself. */
+static int copy_rows(struct build *b, u32 from, u32 to, const struct npu_view *source,
+		     const struct npu_view *target)
 {
 	u32 atom = b->opt->config->atom, c;
 	int error = 0;
@@ -76,6 +76,23 @@ static int copy_box(struct build *b, u32 from, u32 to, const struct npu_view *so
 		in.offset += (u64)(c / atom) * source->surface_stride;
 		out.offset += (u64)(c / atom) * target->surface_stride;
 		error = copy(b, from, to, &in, &out);
+	}
+	return error;
+}
+
+static int copy_box(struct build *b, u32 from, u32 to, const struct npu_view *source,
+		    const struct npu_view *target)
+{
+	u32 row;
+	int error = 0;
+
+	for (row = 0; row < source->h && !error; row += NPU_MAX_EXTENT) {
+		struct npu_view in = *source, out = *target;
+
+		in.h = out.h = min(NPU_MAX_EXTENT, source->h - row);
+		in.offset += (u64)row * in.line_stride;
+		out.offset += (u64)row * out.line_stride;
+		error = copy_rows(b, from, to, &in, &out);
 	}
 	return error;
 }
@@ -501,11 +518,12 @@ static int add_layers(struct build *b, const struct block *block, u32 input)
 
 /* ---- the output --------------------------------------------------------------------------------- */
 
-/* The one line of a value as rows of one pixel. */
+/* A line of pixels, however its value has it, as rows of one pixel. */
 static u32 turn(struct npu_opt *opt, u32 value)
 {
 	const struct npu_value *v = &opt->net->value[value];
-	const struct npu_view view = { v->w, 1, v->c, 0, opt->config->atom, v->surface_stride };
+	const struct npu_view view = { v->h * v->w, 1, v->c, 0, opt->config->atom,
+				       v->surface_stride };
 
 	return npu_opt_add_view(opt, value, &view, "turned");
 }
@@ -589,7 +607,9 @@ static int find_bad(struct build *b)
 /* The values that layers read and write: where they are turned, views of the operator's. */
 static int set_values(struct build *b, u32 input, u32 output)
 {
-	b->input = b->cells->turned ? turn(b->opt, input) : input;
+	bool line = b->cells->turned || b->cells->y.in > NPU_MAX_EXTENT;
+
+	b->input = line ? turn(b->opt, input) : input;
 	b->output = b->cells->turned ? turn(b->opt, output) : output;
 	if (b->input == NPU_NONE || b->output == NPU_NONE)
 		return npu_opt_nomem(b->opt);
@@ -601,16 +621,15 @@ int npu_lower_cells(struct npu_opt *opt, u32 op)
 {
 	const struct npu_op *o = &opt->graph->op[op];
 	u32 pad = opt->op[op].pad;
-	u32 input =
-		npu_opt_value(opt, pad == NPU_NONE ? o->input[0] : opt->graph->op[pad].input[0]);
-	u32 output = npu_opt_value(opt, o->output[0]), i;
-	const struct npu_value *in = &opt->net->value[input];
+	u32 source = pad == NPU_NONE ? o->input[0] : opt->graph->op[pad].input[0];
+	u32 input = npu_opt_value(opt, source), output = npu_opt_value(opt, o->output[0]), i, in[4];
 	struct npu_window window = npu_conv_window(opt, op);
 	struct npu_cells cells;
 	struct build b = { .opt = opt, .op = op, .o = o, .cells = &cells };
 	int error;
 
-	if (npu_plan_cells(opt, o, (const u32[]){ 1, in->h, in->w, in->c }, &window, &cells))
+	npu_tensor_nhwc(&opt->graph->tensor[source], in);
+	if (npu_plan_cells(opt, o, in, &window, &cells))
 		return -E2BIG;
 	/* What is made here comes in parts: nothing is fused behind it. */
 	opt->op[op].add = opt->op[op].pool = NPU_NONE;

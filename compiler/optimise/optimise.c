@@ -26,6 +26,21 @@ s32 npu_stored_zero(const struct npu_tensor *tensor)
 	return tensor->quant.zero[0] - (tensor->dtype == NPU_U8 ? 128 : 0);
 }
 
+bool npu_line_shape(u32 pixels, u32 *h, u32 *w)
+{
+	u32 rows;
+
+	if (pixels <= NPU_MAX_EXTENT)
+		return true;
+	for (rows = DIV_ROUND_UP(pixels, NPU_MAX_EXTENT); rows <= NPU_MAX_EXTENT; rows++)
+		if (pixels % rows == 0) {
+			*h = rows;
+			*w = pixels / rows;
+			return true;
+		}
+	return false;
+}
+
 static u32 padding_behind(u32 in, u32 out, u32 stride, u32 kernel, u32 dilation, u32 before)
 {
 	s64 end = (s64)(out - 1) * stride + (s64)npu_dilated(kernel, dilation) - before;

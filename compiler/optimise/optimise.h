@@ -157,6 +157,12 @@ void npu_opt_move_group(struct npu_opt *opt, u32 from, u32 to);
 bool npu_pixel_load(const struct npu_op *op, const struct npu_tensor *image,
 		    struct npu_pixel_load *load);
 
+/*
+ * The shape of a line of pixels as features: where it is longer than a cube, in rows of equal length, which
+ * lie as the line does.  False: it cannot be cut so.
+ */
+bool npu_line_shape(u32 pixels, u32 *h, u32 *w);
+
 /* The value of a tensor. */
 static inline u32 npu_opt_value(const struct npu_opt *opt, u32 tensor)
 {

@@ -11,6 +11,8 @@ static void shape_of(const struct npu_opt *opt, u32 tensor, u32 *h, u32 *w, u32 
 	*h = nhwc[0] * nhwc[1];
 	*w = nhwc[2];
 	*c = nhwc[3];
+	if (*h == 1 || *w == 1)
+		npu_line_shape(*h * *w, h, w);
 }
 
 /* Whether the NPU reads or writes the tensor in its own shape: then features have that shape. */

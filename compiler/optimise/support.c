@@ -6,6 +6,14 @@
 #include "cells.h"
 #include "choose.h"
 
+/* A signal, which convolutions of cells take at any length. */
+static bool is_line(const u32 nhwc[4])
+{
+	u32 h, w;
+
+	return (nhwc[1] == 1 || nhwc[2] == 1) && npu_line_shape(nhwc[1] * nhwc[2], &h, &w);
+}
+
 static const char *check_tensors(const struct npu_opt *opt, const struct npu_op *op, u32 inputs)
 {
 	const struct npu_graph *graph = opt->graph;
@@ -20,6 +28,8 @@ static const char *check_tensors(const struct npu_opt *opt, const struct npu_op 
 		npu_tensor_nhwc(t, nhwc);
 		if (nhwc[0] != 1)
 			return "more than one image";
+		if (i == 0 && op->kind == NPU_OP_CONV && is_line(nhwc))
+			nhwc[1] = nhwc[2] = 1;
 		if (nhwc[1] > NPU_MAX_EXTENT || nhwc[2] > NPU_MAX_EXTENT ||
 		    (nhwc[3] > NPU_MAX_EXTENT && op->kind != NPU_OP_FULLY_CONNECTED))
 			return "larger than 8192 in one dimension";

@@ -50,6 +50,12 @@ static void set_view(struct npu_opt *opt, struct npu_value *value, u32 whole,
 	value->alias = whole;
 	value->alias_offset = view->offset;
 	opt->net->value[whole].viewed = true;
+	/* A view of what is nothing but a view is one of the same bytes: the other need not be kept. */
+	if (opt->net->value[whole].tensor == NPU_NONE &&
+	    opt->net->value[whole].alias != NPU_NONE) {
+		value->alias = opt->net->value[whole].alias;
+		value->alias_offset += opt->net->value[whole].alias_offset;
+	}
 }
 
 u32 npu_opt_add_view(struct npu_opt *opt, u32 whole, const struct npu_view *view, const char *name)

@@ -778,6 +778,9 @@ static void pick_axis(struct axis *axis)
 		axis->after = pick(0, extent - 1);
 	}
 	axis->size = pick(1, 30) + (chance(60) ? extent : 0);
+	/* A signal of more samples than a cube is wide. */
+	if (chance(10) && axis->kernel > 20)
+		axis->size = pick(8000, 20000);
 	if (axis->size + axis->before + axis->after < extent)
 		axis->size = extent - axis->before - axis->after;
 }
@@ -896,7 +899,8 @@ static struct npu_graph *make_large(char what[256])
 		 (u64)axis_out(&y) * axis_out(&x) * y.kernel * x.kernel * c / groups * k >
 			 LARGE_MACS ||
 		 y.size * x.size * c > LARGE_ELEMENTS ||
-		 axis_out(&y) * axis_out(&x) * k > LARGE_ELEMENTS);
+		 axis_out(&y) * axis_out(&x) * k > LARGE_ELEMENTS || axis_out(&y) > 8192 ||
+		 axis_out(&x) > 8192);
 	snprintf(m.what, sizeof(m.what),
 		 "%s %ux%ux%u, windows %ux%u, strides %ux%u, dilations %ux%u, padding %u %u %u %u, "
 		 "%u groups, %u kernels:",

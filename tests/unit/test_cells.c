@@ -208,7 +208,10 @@ static void test_layers(void **state)
 	static const struct expectation list[] = {
 		/* Sound: every 4th sample, cells of whole strides; then cells of 20, every 8th. */
 		{ "nv_small", 1, 0, NULL, { 1, 8000, 1, 32, 1, { 1, 80, 1, 4, 1, 1 } } },
-		{ "nv_large", 1, 0, NULL, { 1, 8000, 1, 64, 1, { 1, 400, 1, 160, 1, 1 } } },
+		{ "nv_large", 1, 0, NULL, { 1, 16000, 1, 64, 1, { 1, 400, 1, 160, 1, 1 } } },
+		{ "nv_large", 1, 0, NULL, { 16000, 1, 1, 32, 1, { 80, 1, 4, 1, 1, 1 } } },
+		/* No rows of equal length. */
+		{ "nv_large", 0, 0, "8192", { 1, 16001, 1, 64, 1, { 1, 400, 1, 160, 1, 1 } } },
 		/* Patches of an image: pairs of columns, every 8th; rows are a view. */
 		{ "nv_small", 1, 2, NULL, { 224, 224, 3, 192, 1, { 16, 16, 16, 16, 1, 1 } } },
 		/* A tall kernel: two phases of rows, written in place. */
