@@ -5,7 +5,7 @@
  * results are written straight into every stride'th row; where columns have phases too, a pass of SDP
  * spreads them.
  */
-#include "conv.h"
+#include "deconv.h"
 #include "view.h"
 
 /**
@@ -55,46 +55,38 @@ static bool find_tap(const struct phase *phase, u32 i, u32 stride, u32 dilation,
 	return at % dilation == 0 && *tap < kernel;
 }
 
-struct deconv {
-	u32 op;
-	const struct npu_op *o;
-	const struct npu_tensor *weights;
-	u32 input, output;
-	u32 kernel_h, kernel_w; /* taps of the operator */
-};
-
 /* Weights [K][taps of @y][taps of @x][C], as the operator stores them. */
-static u8 *make_kernels(struct npu_opt *opt, const struct deconv *d, const struct phase *y,
+static u8 *make_kernels(struct npu_opt *opt, const struct npu_deconv *d, const struct phase *y,
 			const struct phase *x)
 {
-	u32 kernels = d->weights->dim[0], channels = d->weights->dim[3], k, i, j, r, s;
-	const struct npu_quant *quant = &d->weights->quant;
-	const struct npu_window *w = &d->o->window;
-	u8 *data = npu_arena_array(&opt->net->arena, (size_t)kernels * y->taps * x->taps, channels);
+	const struct npu_kernels *kernels = &d->kernels;
+	u32 channels = kernels->channels, k, i, j, r, s;
+	const struct npu_window *w = &d->window;
+	u8 *data =
+		npu_arena_array(&opt->net->arena, (size_t)kernels->k * y->taps * x->taps, channels);
 	u8 *to = data;
 
 	if (!data)
 		return NULL;
-	for (k = 0; k < kernels; k++)
+	for (k = 0; k < kernels->k; k++)
 		for (i = 0; i < y->taps; i++)
 			for (j = 0; j < x->taps; j++, to += channels) {
-				const u8 *from = d->weights->data;
-				size_t at = (size_t)k * d->kernel_h;
+				const u8 *from = kernels->data;
+				size_t at = (size_t)k * kernels->r;
 
-				if (!find_tap(y, i, w->stride_y, w->dilation_y, d->kernel_h, &r) ||
-				    !find_tap(x, j, w->stride_x, w->dilation_x, d->kernel_w, &s)) {
-					memset(to, quant->zero[quant->count == 1 ? 0 : k],
+				if (!find_tap(y, i, w->stride_y, w->dilation_y, kernels->r, &r) ||
+				    !find_tap(x, j, w->stride_x, w->dilation_x, kernels->s, &s)) {
+					memset(to, kernels->zero[kernels->zero_count == 1 ? 0 : k],
 					       channels);
 					continue;
 				}
-				memcpy(to, from + ((at + r) * d->kernel_w + s) * channels,
-				       channels);
+				memcpy(to, from + ((at + r) * kernels->s + s) * channels, channels);
 			}
 	return data;
 }
 
 /* The input without what no output reads; the value itself where all of it is read. */
-static u32 cut_input(struct npu_opt *opt, const struct deconv *d, const struct phase *y,
+static u32 cut_input(struct npu_opt *opt, const struct npu_deconv *d, const struct phase *y,
 		     const struct phase *x)
 {
 	struct npu_view view;
@@ -106,10 +98,10 @@ static u32 cut_input(struct npu_opt *opt, const struct deconv *d, const struct p
 }
 
 /* Where the convolution of a phase writes: into the output, or in front of what spreads it. */
-static u32 phase_output(struct npu_opt *opt, const struct deconv *d, const struct phase *y,
+static u32 phase_output(struct npu_opt *opt, const struct npu_deconv *d, const struct phase *y,
 			const struct phase *x, bool *spread)
 {
-	const struct npu_window *w = &d->o->window;
+	const struct npu_window *w = &d->window;
 	struct npu_view view = npu_view_box(opt, d->output, y->first, x->first, 0, w->stride_y);
 	u32 value;
 
@@ -127,24 +119,28 @@ static u32 phase_output(struct npu_opt *opt, const struct deconv *d, const struc
 	return value;
 }
 
-static int lower_phase(struct npu_opt *opt, const struct deconv *d, const struct phase *y,
+static int lower_phase(struct npu_opt *opt, const struct npu_deconv *d, const struct phase *y,
 		       const struct phase *x)
 {
-	const struct npu_window *w = &d->o->window;
+	const struct npu_window *w = &d->window;
 	const struct npu_window point = { 1, 1, 1, 1, 1, 1, 0, 0, 0, 0 };
+	const struct npu_op *o = &opt->graph->op[d->op];
 	struct npu_conv conv = {
 		.op = d->op,
-		.in = npu_op_input(opt->graph, d->o, 0),
-		.out = npu_op_output(opt->graph, d->o),
+		.in = npu_op_input(opt->graph, o, 0),
+		.out = npu_op_output(opt->graph, o),
 		.weights = d->weights,
-		.bias = npu_op_input(opt->graph, d->o, 2),
+		.bias = d->bias,
+		.multiplier = d->multiplier,
+		.raw = d->raw,
 		.pad = NPU_NONE,
 		.pool = NPU_NONE,
 		.window = point,
+		.kernels = d->kernels,
 		.h = y->count,
 		.w = x->count,
 		.is_part = true,
-		.pad_value = npu_stored_zero(npu_op_input(opt->graph, d->o, 0)),
+		.pad_value = npu_stored_zero(npu_op_input(opt->graph, o, 0)),
 	};
 	bool spread;
 	int error;
@@ -154,14 +150,8 @@ static int lower_phase(struct npu_opt *opt, const struct deconv *d, const struct
 	conv.kernels.data = make_kernels(opt, d, y, x);
 	if (conv.input == NPU_NONE || conv.output == NPU_NONE || !conv.kernels.data)
 		return npu_opt_nomem(opt);
-	conv.kernels.is_unsigned = d->weights->dtype == NPU_U8;
-	conv.kernels.zero = d->weights->quant.zero;
-	conv.kernels.zero_count = d->weights->quant.count;
-	conv.kernels.k = d->weights->dim[0];
 	conv.kernels.r = conv.window.r = y->taps;
 	conv.kernels.s = conv.window.s = x->taps;
-	conv.kernels.channels = d->weights->dim[3];
-	conv.kernels.groups = max(d->o->groups, 1u);
 	conv.window.pad_top = y->pad;
 	conv.window.pad_left = x->pad;
 	error = npu_conv_layer(opt, &conv);
@@ -171,41 +161,54 @@ static int lower_phase(struct npu_opt *opt, const struct deconv *d, const struct
 			      w->stride_x);
 }
 
-int npu_lower_transpose_conv(struct npu_opt *opt, u32 op)
+int npu_opt_deconv(struct npu_opt *opt, const struct npu_deconv *d)
 {
-	const struct npu_op *o = &opt->graph->op[op];
-	const struct npu_tensor *weights = npu_op_input(opt->graph, o, 1);
-	const struct npu_window *w = &o->window;
-	struct deconv d = {
-		.op = op,
-		.o = o,
-		.weights = weights,
-		.input = npu_opt_value(opt, o->input[0]),
-		.output = npu_opt_value(opt, o->output[0]),
-		.kernel_h = weights->dim[1],
-		.kernel_w = weights->dim[2],
-	};
-	u32 in[4], out[4], y, x;
+	const struct npu_value *in = &opt->net->value[d->input], *out = &opt->net->value[d->output];
+	const struct npu_window *w = &d->window;
+	u32 in_h = in->h, in_w = in->w, out_h = out->h, out_w = out->w, y, x;
 	struct phase py, px;
 	int error = 0;
 
-	npu_tensor_nhwc(npu_op_input(opt->graph, o, 0), in);
-	npu_tensor_nhwc(npu_op_output(opt->graph, o), out);
 	for (y = 0; y < w->stride_y && !error; y++)
 		for (x = 0; x < w->stride_x && !error; x++) {
-			if (!make_phase(in[1], out[1], w->stride_y,
-					(u32)npu_dilated(d.kernel_h, w->dilation_y), w->pad_top, y,
-					&py) ||
-			    !make_phase(in[2], out[2], w->stride_x,
-					(u32)npu_dilated(d.kernel_w, w->dilation_x), w->pad_left, x,
-					&px))
+			if (!make_phase(in_h, out_h, w->stride_y,
+					(u32)npu_dilated(d->kernels.r, w->dilation_y), w->pad_top,
+					y, &py) ||
+			    !make_phase(in_w, out_w, w->stride_x,
+					(u32)npu_dilated(d->kernels.s, w->dilation_x), w->pad_left,
+					x, &px))
 				continue;
-			error = lower_phase(opt, &d, &py, &px);
+			error = lower_phase(opt, d, &py, &px);
 		}
 	if (error)
 		return error;
 	/* What was written last completes the output. */
-	return npu_opt_set_group(opt, &opt->net->layer[opt->net->layer_count - 1], &op, 1);
+	return npu_opt_set_group(opt, &opt->net->layer[opt->net->layer_count - 1], &d->op, 1);
+}
+
+int npu_lower_transpose_conv(struct npu_opt *opt, u32 op)
+{
+	const struct npu_op *o = &opt->graph->op[op];
+	const struct npu_tensor *weights = npu_op_input(opt->graph, o, 1);
+	const struct npu_deconv deconv = {
+		.op = op,
+		.window = o->window,
+		.kernels = { .data = weights->data,
+			     .is_unsigned = weights->dtype == NPU_U8,
+			     .zero = weights->quant.zero,
+			     .zero_count = weights->quant.count,
+			     .k = weights->dim[0],
+			     .r = weights->dim[1],
+			     .s = weights->dim[2],
+			     .channels = weights->dim[3],
+			     .groups = max(o->groups, 1u) },
+		.weights = weights,
+		.bias = npu_op_input(opt->graph, o, 2),
+		.input = npu_opt_value(opt, o->input[0]),
+		.output = npu_opt_value(opt, o->output[0]),
+	};
+
+	return npu_opt_deconv(opt, &deconv);
 }
 
 /* Convolutions of all phases fit the registers. */

@@ -201,6 +201,8 @@ static const char *check_move(const struct npu_opt *opt, const struct npu_op *op
 		return npu_check_slice(opt, op);
 	case NPU_OP_RESIZE_NEAREST:
 		return npu_check_resize_nearest(opt, op);
+	case NPU_OP_RESIZE_BILINEAR:
+		return npu_check_resize_bilinear(opt, op);
 	default:
 		return npu_check_reduce(opt, op);
 	}
@@ -331,6 +333,11 @@ const struct npu_op_support npu_op_support[NPU_OP_COUNT] = {
 				    .limits = "a whole number of times larger, corners not aligned",
 				    .check = check_move,
 				    .lower = npu_lower_resize_nearest },
+	[NPU_OP_RESIZE_BILINEAR] = { .unit = "conv + SDP",
+				     .limits = "2, 4 or 8 times larger each way, in weights of 8 "
+					       "bits; corners not aligned",
+				     .check = check_move,
+				     .lower = npu_lower_resize_bilinear },
 	[NPU_OP_PAD] = { .unit = "none (folded)",
 			 .limits = "height and width, zero point, in front of a convolution" },
 	[NPU_OP_PIXELS] = { .unit = "none (CDMA's pixel input)",

@@ -83,6 +83,51 @@ int npu_opt_add_copy(struct npu_opt *opt, u32 op, u32 from, u32 to)
 	return 0;
 }
 
+static int copy_view(struct npu_opt *opt, u32 op, u32 from, u32 to, const struct npu_view *source,
+		     const struct npu_view *target)
+{
+	if (!npu_view_is_legal(opt, source) || !npu_view_is_legal(opt, target))
+		return -E2BIG;
+	return npu_opt_add_copy(opt, op, npu_opt_add_view(opt, from, source, "from"),
+				npu_opt_add_view(opt, to, target, "to"));
+}
+
+static int copy_rows(struct npu_opt *opt, u32 op, u32 from, u32 to, const struct npu_view *source,
+		     const struct npu_view *target)
+{
+	u32 atom = opt->config->atom, c;
+	int error = 0;
+
+	if (npu_view_is_legal(opt, source) && npu_view_is_legal(opt, target))
+		return copy_view(opt, op, from, to, source, target);
+	for (c = 0; c < source->c && !error; c += atom) {
+		struct npu_view in = *source, out = *target;
+
+		in.c = out.c = min(atom, source->c - c);
+		in.offset += (u64)(c / atom) * source->surface_stride;
+		out.offset += (u64)(c / atom) * target->surface_stride;
+		error = copy_view(opt, op, from, to, &in, &out);
+	}
+	return error;
+}
+
+int npu_opt_copy_box(struct npu_opt *opt, u32 op, u32 from, u32 to, const struct npu_view *source,
+		     const struct npu_view *target)
+{
+	u32 row;
+	int error = 0;
+
+	for (row = 0; row < source->h && !error; row += NPU_MAX_EXTENT) {
+		struct npu_view in = *source, out = *target;
+
+		in.h = out.h = min(NPU_MAX_EXTENT, source->h - row);
+		in.offset += (u64)row * in.line_stride;
+		out.offset += (u64)row * out.line_stride;
+		error = copy_rows(opt, op, from, to, &in, &out);
+	}
+	return error;
+}
+
 /* Where one pixel is a line, or rows follow each other without gaps, cubes need not be turned. */
 static int spread_plain(struct npu_opt *opt, u32 op, u32 from, u32 to, u32 y, u32 x, u32 step_y)
 {

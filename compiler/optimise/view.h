@@ -35,6 +35,13 @@ void npu_opt_become_view(struct npu_opt *opt, u32 value, u32 whole, const struct
 /* A pass of SDP that changes nothing, appended; for @op, which others complete. */
 int npu_opt_add_copy(struct npu_opt *opt, u32 op, u32 from, u32 to);
 
+/*
+ * Copies a box of one value to one of another or the same: as many rows at a time as a cube has, and of a
+ * single pixel each surface for itself.  -E2BIG: the units cannot walk over it.
+ */
+int npu_opt_copy_box(struct npu_opt *opt, u32 op, u32 from, u32 to, const struct npu_view *source,
+		     const struct npu_view *target);
+
 /**
  * npu_opt_spread() - writes the pixels of a value to every @step_x'th pixel of every @step_y'th row
  * @from: a value of as many channels as @to

@@ -860,6 +860,18 @@ static void make_extreme(struct maker *m)
 	add_op(m, kind, npu_op_names[kind], input, out)->axes = axes << 1;
 }
 
+static void make_bilinear(struct maker *m)
+{
+	const struct npu_tensor *in = &m->graph->tensor[m->tensor];
+	u32 input = m->tensor, out;
+	struct npu_op *op;
+
+	out = add_tensor(m, "smooth", in->dim[1] << pick(0, 2), in->dim[2] << pick(0, 2),
+			 in->dim[3], in->quant.scale[0], in->quant.zero[0]);
+	op = add_op(m, NPU_OP_RESIZE_BILINEAR, "resize_bilinear", input, out);
+	op->half_pixel_centers = chance(70);
+}
+
 #define LARGE_MACS 6000000u
 #define LARGE_ELEMENTS 300000u
 
@@ -914,10 +926,12 @@ static struct npu_graph *make_large(char what[256])
 		make_large_pad(&m, &y, &x);
 	if (!pool)
 		make_large_conv(&m, &y, &x, k, groups);
-	else if (chance(70))
+	else if (chance(50))
 		make_large_pool(&m, &y, &x);
-	else
+	else if (chance(50))
 		make_extreme(&m);
+	else
+		make_bilinear(&m);
 	graph->output[graph->output_count++] = m.tensor;
 	memcpy(what, m.what, sizeof(m.what));
 	return graph;
