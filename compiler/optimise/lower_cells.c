@@ -36,11 +36,10 @@ static u32 surfaces(const struct build *b, u32 channels)
 
 /* ---- passes of SDP ------------------------------------------------------------------------ */
 
-static void name_last(struct build *b, const char *what)
+static void name_layer(struct build *b, u32 index, const char *what)
 {
-	struct npu_net *net = b->opt->net;
-	struct npu_layer *layer = &net->layer[net->layer_count - 1];
-	const char *name = npu_arena_printf(&net->arena, "%s/%s", layer->name, what);
+	struct npu_layer *layer = &b->opt->net->layer[index];
+	const char *name = npu_arena_printf(&b->opt->net->arena, "%s/%s", layer->name, what);
 
 	layer->name = name ? name : layer->name;
 }
@@ -48,52 +47,11 @@ static void name_last(struct build *b, const char *what)
 static int copy(struct build *b, u32 from, u32 to, const struct npu_view *source,
 		const struct npu_view *target)
 {
-	struct npu_opt *opt = b->opt;
-	int error;
+	u32 before = b->opt->net->layer_count;
+	int error = npu_opt_copy_box(b->opt, b->op, from, to, source, target);
 
-	if (!npu_view_is_legal(opt, source) || !npu_view_is_legal(opt, target))
-		return -E2BIG;
-	error = npu_opt_add_copy(opt, b->op, npu_opt_add_view(opt, from, source, "from"),
-				 npu_opt_add_view(opt, to, target, "to"));
-	if (!error)
-		name_last(b, "move");
-	return error;
-}
-
-/* As many rows of a box as a cube has, all surfaces; of a single pixel each surface for itself. */
-static int copy_rows(struct build *b, u32 from, u32 to, const struct npu_view *source,
-		     const struct npu_view *target)
-{
-	u32 atom = b->opt->config->atom, c;
-	int error = 0;
-
-	if (npu_view_is_legal(b->opt, source) && npu_view_is_legal(b->opt, target))
-		return copy(b, from, to, source, target);
-	for (c = 0; c < source->c && !error; c += atom) {
-		struct npu_view in = *source, out = *target;
-
-		in.c = out.c = min(atom, source->c - c);
-		in.offset += (u64)(c / atom) * source->surface_stride;
-		out.offset += (u64)(c / atom) * target->surface_stride;
-		error = copy(b, from, to, &in, &out);
-	}
-	return error;
-}
-
-static int copy_box(struct build *b, u32 from, u32 to, const struct npu_view *source,
-		    const struct npu_view *target)
-{
-	u32 row;
-	int error = 0;
-
-	for (row = 0; row < source->h && !error; row += NPU_MAX_EXTENT) {
-		struct npu_view in = *source, out = *target;
-
-		in.h = out.h = min(NPU_MAX_EXTENT, source->h - row);
-		in.offset += (u64)row * in.line_stride;
-		out.offset += (u64)row * out.line_stride;
-		error = copy_rows(b, from, to, &in, &out);
-	}
+	for (; before < b->opt->net->layer_count && !error; before++)
+		name_layer(b, before, "move");
 	return error;
 }
 
@@ -158,7 +116,7 @@ static int fill(struct build *b, u32 value, u32 width, s32 fill)
 		layer->sdp.bs = (struct npu_sdp_stage){ .mul_from = NPU_OPERAND_REGISTER,
 							.value = NPU_NONE };
 		layer->sdp.cvt_offset = -fill;
-		name_last(b, "padding");
+		name_layer(b, opt->net->layer_count - 1, "padding");
 	}
 	return 0;
 }
@@ -232,7 +190,7 @@ static int move_rows(struct build *b, u32 from, u32 to)
 	target.line_stride = all * line;
 	target.surface_stride = line;
 	target.offset = (u64)y->before * target.line_stride + (u64)x->before * atom;
-	return copy_box(b, from, to, &source, &target);
+	return copy(b, from, to, &source, &target);
 }
 
 /* Copies the input of a block to cells. */
@@ -522,8 +480,9 @@ static int add_layers(struct build *b, const struct block *block, u32 input)
 static u32 turn(struct npu_opt *opt, u32 value)
 {
 	const struct npu_value *v = &opt->net->value[value];
-	const struct npu_view view = { v->h * v->w, 1, v->c, 0, opt->config->atom,
-				       v->surface_stride };
+	const struct npu_view view = {
+		v->h * v->w, 1, v->c, 0, opt->config->atom, v->surface_stride
+	};
 
 	return npu_opt_add_view(opt, value, &view, "turned");
 }

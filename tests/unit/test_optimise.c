@@ -269,6 +269,42 @@ static void test_many_passes(void **state)
 	}
 }
 
+/* The image with its edges, then a convolution for each phase; thirds are not the reference's. */
+static void test_bilinear(void **state)
+{
+	static const struct {
+		u32 h, w, convs;
+		bool corners;
+	} list[] = {
+		{ 48, 80, 4, false }, /* 2 x 2 phases */
+		{ 24, 160, 4, false }, /* 1 x 4 */
+		{ 72, 120, 0, false }, /* thirds */
+		{ 96, 160, 0, true },	{ 96, 160, 16, false },
+		{ 192, 320, 0, false }, /* weights of 15 * 15 */
+	};
+	u32 i, j, in, out, convs;
+
+	for (i = 0; i < sizeof(list) / sizeof(list[0]); i++) {
+		struct npu_op *op;
+
+		begin();
+		input(in = tensor("in", 24, 40, 8, 0.1f, 5));
+		out = tensor("out", list[i].h, list[i].w, 8, 0.1f, 5);
+		op = add_op(NPU_OP_RESIZE_BILINEAR, "larger", in, NPU_NONE, out);
+		op->half_pixel_centers = !list[i].corners;
+		op->align_corners = list[i].corners;
+		optimise("nv_small", out);
+		for (j = convs = 0; j < net->layer_count; j++)
+			convs += net->layer[j].kind == NPU_LAYER_CONV;
+		print_message("to %u x %u: %u convolutions, %s\n", list[i].h, list[i].w, convs,
+			      net->layer[0].cpu_reason ? net->layer[0].cpu_reason : "");
+		assert_int_equal(convs, list[i].convs);
+		assert_int_equal(net->layer[0].kind == NPU_LAYER_CPU, !list[i].convs);
+		assert_int_equal(net->layer[net->layer_count - 1].group_count, 1);
+		end();
+	}
+}
+
 /* Extremes of whole planes are pooling, the least with PDP's own kind. */
 static void test_extremes(void **state)
 {
@@ -791,6 +827,7 @@ int main(void)
 		cmocka_unit_test(test_large_pool),
 		cmocka_unit_test(test_many_passes),
 		cmocka_unit_test(test_extremes),
+		cmocka_unit_test(test_bilinear),
 		cmocka_unit_test(test_large_window_on_small_plane),
 		cmocka_unit_test(test_reshape_before_pad),
 		cmocka_unit_test(test_scales_too_far_apart),
