@@ -314,10 +314,13 @@ const char *npu_plan_cells(const struct npu_opt *opt, const struct npu_op *op, c
 			   const struct npu_window *w, struct npu_cells *cells)
 {
 	struct search search = { .opt = opt, .many_banks = true };
-	u32 out[4];
+	u32 out[4], rows, columns;
 
 	if (!npu_op_input(opt->graph, op, 1)->data)
 		return "weights are not constant";
+	if ((in[1] > NPU_MAX_EXTENT || in[2] > NPU_MAX_EXTENT) &&
+	    ((in[1] > 1 && in[2] > 1) || !npu_line_shape(in[1] * in[2], &rows, &columns)))
+		return "larger than 8192 in one dimension";
 	npu_tensor_nhwc(npu_op_output(opt->graph, op), out);
 	search.y = (struct span){ in[1], out[1], w->r, w->stride_y, w->dilation_y, w->pad_top };
 	search.x = (struct span){ in[2], out[2], w->s, w->stride_x, w->dilation_x, w->pad_left };

@@ -96,29 +96,17 @@ static int move_columns(struct build *b, u32 from, u32 to, const struct columns 
 	return error;
 }
 
-/* Every byte of a value becomes @fill: what it has there is multiplied by zero. */
+/* Every byte of cells becomes @fill: to SDP they are one surface of many lines. */
 static int fill(struct build *b, u32 value, u32 width, s32 fill)
 {
-	struct npu_opt *opt = b->opt;
-	u32 line = width * opt->config->atom, row,
-	    rows = (u32)(opt->net->value[value].bytes / line);
+	u32 line = width * b->opt->config->atom, before = b->opt->net->layer_count;
+	u32 rows = (u32)(b->opt->net->value[value].bytes / line);
+	const struct npu_view all = { rows, width, b->opt->config->atom, 0, line, line };
+	int error = npu_opt_fill_box(b->opt, b->op, value, &all, fill);
 
-	for (row = 0; row < rows; row += NPU_MAX_EXTENT) {
-		u32 count = min(NPU_MAX_EXTENT, rows - row);
-		struct npu_view view = { count,		  width, opt->config->atom,
-					 (u64)row * line, line,	 count * line };
-		u32 part = npu_opt_add_view(opt, value, &view, "padding");
-		struct npu_layer *layer = npu_opt_add_layer(opt, NPU_LAYER_SDP, b->op);
-
-		if (!layer || part == NPU_NONE)
-			return npu_opt_nomem(opt);
-		layer->input = layer->output = part;
-		layer->sdp.bs = (struct npu_sdp_stage){ .mul_from = NPU_OPERAND_REGISTER,
-							.value = NPU_NONE };
-		layer->sdp.cvt_offset = -fill;
-		name_layer(b, opt->net->layer_count - 1, "padding");
-	}
-	return 0;
+	for (; before < b->opt->net->layer_count && !error; before++)
+		name_layer(b, before, "padding");
+	return error;
 }
 
 /* ---- the input ------------------------------------------------------------------------------ */

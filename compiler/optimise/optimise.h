@@ -114,6 +114,7 @@ int npu_lower_lrn(struct npu_opt *opt, u32 op);
 int npu_lower_transpose_conv(struct npu_opt *opt, u32 op);
 int npu_lower_slice(struct npu_opt *opt, u32 op);
 int npu_lower_resize_nearest(struct npu_opt *opt, u32 op);
+int npu_lower_pad(struct npu_opt *opt, u32 op);
 int npu_lower_resize_bilinear(struct npu_opt *opt, u32 op);
 int npu_lower_concat(struct npu_opt *opt, u32 op);
 int npu_lower_cpu(struct npu_opt *opt, u32 op);
@@ -127,6 +128,7 @@ const char *npu_check_mean(const struct npu_opt *opt, const struct npu_op *op);
 const char *npu_check_concat(const struct npu_opt *opt, const struct npu_op *op);
 const char *npu_check_slice(const struct npu_opt *opt, const struct npu_op *op);
 const char *npu_check_resize_nearest(const struct npu_opt *opt, const struct npu_op *op);
+const char *npu_check_pad(const struct npu_opt *opt, const struct npu_op *op);
 const char *npu_check_resize_bilinear(const struct npu_opt *opt, const struct npu_op *op);
 
 /* A layer for @op with nothing fused, appended; NULL when out of memory. */

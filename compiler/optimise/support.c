@@ -201,6 +201,8 @@ static const char *check_move(const struct npu_opt *opt, const struct npu_op *op
 		return npu_check_slice(opt, op);
 	case NPU_OP_RESIZE_NEAREST:
 		return npu_check_resize_nearest(opt, op);
+	case NPU_OP_PAD:
+		return npu_check_pad(opt, op);
 	case NPU_OP_RESIZE_BILINEAR:
 		return npu_check_resize_bilinear(opt, op);
 	default:
@@ -338,8 +340,10 @@ const struct npu_op_support npu_op_support[NPU_OP_COUNT] = {
 					       "bits; corners not aligned",
 				     .check = check_move,
 				     .lower = npu_lower_resize_bilinear },
-	[NPU_OP_PAD] = { .unit = "none (folded)",
-			 .limits = "height and width, zero point, in front of a convolution" },
+	[NPU_OP_PAD] = { .unit = "none (folded), SDP",
+			 .limits = "height and width; zero point in front of a convolution: folded",
+			 .check = check_move,
+			 .lower = npu_lower_pad },
 	[NPU_OP_PIXELS] = { .unit = "none (CDMA's pixel input)",
 			    .limits = "in front of a convolution without groups and dilation; one "
 				      "scale for all channels, within one unit" },

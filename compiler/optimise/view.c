@@ -51,8 +51,7 @@ static void set_view(struct npu_opt *opt, struct npu_value *value, u32 whole,
 	value->alias_offset = view->offset;
 	opt->net->value[whole].viewed = true;
 	/* A view of what is nothing but a view is one of the same bytes: the other need not be kept. */
-	if (opt->net->value[whole].tensor == NPU_NONE &&
-	    opt->net->value[whole].alias != NPU_NONE) {
+	if (opt->net->value[whole].tensor == NPU_NONE && opt->net->value[whole].alias != NPU_NONE) {
 		value->alias = opt->net->value[whole].alias;
 		value->alias_offset += opt->net->value[whole].alias_offset;
 	}
@@ -124,6 +123,21 @@ int npu_opt_copy_box(struct npu_opt *opt, u32 op, u32 from, u32 to, const struct
 		in.offset += (u64)row * in.line_stride;
 		out.offset += (u64)row * out.line_stride;
 		error = copy_rows(opt, op, from, to, &in, &out);
+	}
+	return error;
+}
+
+int npu_opt_fill_box(struct npu_opt *opt, u32 op, u32 value, const struct npu_view *box, s32 fill)
+{
+	u32 i = opt->net->layer_count;
+	int error = npu_opt_copy_box(opt, op, value, value, box, box);
+
+	for (; i < opt->net->layer_count && !error; i++) {
+		struct npu_sdp *sdp = &opt->net->layer[i].sdp;
+
+		sdp->bs = (struct npu_sdp_stage){ .mul_from = NPU_OPERAND_REGISTER,
+						  .value = NPU_NONE };
+		sdp->cvt_offset = -fill;
 	}
 	return error;
 }

@@ -42,6 +42,9 @@ int npu_opt_add_copy(struct npu_opt *opt, u32 op, u32 from, u32 to);
 int npu_opt_copy_box(struct npu_opt *opt, u32 op, u32 from, u32 to, const struct npu_view *source,
 		     const struct npu_view *target);
 
+/* Writes @fill, as features store it, to a box of a value: what is there is multiplied by zero. */
+int npu_opt_fill_box(struct npu_opt *opt, u32 op, u32 value, const struct npu_view *box, s32 fill);
+
 /**
  * npu_opt_spread() - writes the pixels of a value to every @step_x'th pixel of every @step_y'th row
  * @from: a value of as many channels as @to

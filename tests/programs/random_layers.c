@@ -779,7 +779,7 @@ static void pick_axis(struct axis *axis)
 	}
 	axis->size = pick(1, 30) + (chance(60) ? extent : 0);
 	/* A signal of more samples than a cube is wide. */
-	if (chance(10) && axis->kernel > 20)
+	if (chance(20) && axis->kernel > 20)
 		axis->size = pick(8000, 20000);
 	if (axis->size + axis->before + axis->after < extent)
 		axis->size = extent - axis->before - axis->after;
@@ -801,6 +801,8 @@ static bool is_large(const struct axis *axis)
 static void make_large_pad(struct maker *m, const struct axis *y, const struct axis *x)
 {
 	const struct npu_tensor *in = &m->graph->tensor[m->tensor];
+	float scale = in->quant.scale[0];
+	s32 zero = in->quant.zero[0];
 	u32 input = m->tensor;
 	u32 out = add_tensor(m, "pad", y->front + in->dim[1] + y->behind,
 			     x->front + in->dim[2] + x->behind, in->dim[3], in->quant.scale[0],
@@ -811,6 +813,15 @@ static void make_large_pad(struct maker *m, const struct axis *y, const struct a
 	op->begin[2] = (s32)x->front;
 	op->end[1] = (s32)y->behind;
 	op->end[2] = (s32)x->behind;
+	/* Not what convolutions pad with, as a rule. */
+	if (chance(50)) {
+		u32 one = 1, value = npu_graph_add_tensor(m->graph, "value", m->dtype, 1, &one);
+
+		set_quant(m, value, scale, zero);
+		*(u8 *)constant(m, value) = (u8)pick(0, 255);
+		op = &m->graph->op[m->graph->op_count - 1];
+		op->input[1] = value;
+	}
 }
 
 /* A convolution of large windows, in one or two dimensions; small enough for the reference. */

@@ -128,6 +128,44 @@ static void test_pad(void **state)
 	end();
 }
 
+/* Padding with another value stays by itself: four sides and the middle; of channels it is the CPU's. */
+static void pad_between(u32 rows, u32 channels, u32 layers)
+{
+	u32 in, middle, padded, value, one = 1, out, i;
+	struct npu_op *pad;
+
+	begin();
+	input(in = tensor("in", 40, 40, 16, 0.1f, 5));
+	middle = tensor("middle", 40, 40, 16, 0.1f, 5);
+	padded = tensor("padded", 40 + rows, 40, 16 + channels, 0.1f, 5);
+	out = tensor("out", 40 + rows, 40, 16, 0.1f, 5);
+	value = npu_graph_add_tensor(graph, "value", NPU_I8, 1, &one);
+	graph->tensor[value].quant = graph->tensor[in].quant;
+	fill(value, 77);
+	conv("before", in, middle, 3, 1);
+	pad = add_op(NPU_OP_PAD, "pad", middle, value, padded);
+	pad->begin[1] = rows ? 1 : 0;
+	pad->end[1] = rows ? (s32)rows - 1 : 0;
+	pad->end[3] = (s32)channels;
+	conv("behind", padded, out, 3, 1);
+	optimise("nv_small", out);
+	assert_int_equal(net->layer_count, layers);
+	assert_int_equal(net->layer[1].kind, rows ? NPU_LAYER_SDP : NPU_LAYER_CPU);
+	for (i = 1; i < layers - 2; i++) {
+		assert_int_equal(net->layer[i].sdp.bs.mul_value, 0);
+		assert_int_equal(net->layer[i].sdp.cvt_offset, -77);
+	}
+	assert_int_equal(net->layer[layers - 2].group_count, 1);
+	end();
+}
+
+static void test_pad_alone(void **state)
+{
+	pad_between(1, 0, 4);
+	pad_between(5, 0, 5);
+	pad_between(0, 1, 3);
+}
+
 /* A sum is fused where the convolution's own rounding is worth less than a unit of the result. */
 static void residual(float own_scale, enum npu_activation between, u32 layers)
 {
@@ -821,6 +859,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_pad),
+		cmocka_unit_test(test_pad_alone),
 		cmocka_unit_test(test_residual),
 		cmocka_unit_test(test_pool),
 		cmocka_unit_test(test_pool_after_residual),
