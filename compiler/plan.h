@@ -99,6 +99,7 @@ struct npu_task {
  * @compulsory_bytes: every byte of input, weights, operands and output once
  * @bound_cycles: max of MAC cycles and compulsory bytes over the bus
  * @considered: legal splits that were compared
+ * @effort: splits, tiles and passes that the search for this layer looked at; 0: it is another one's plan
  */
 struct npu_layer_plan {
 	u32 first_task;
@@ -111,6 +112,7 @@ struct npu_layer_plan {
 	u64 compulsory_bytes;
 	u64 bound_cycles;
 	u32 considered;
+	u64 effort;
 };
 
 /**

@@ -82,12 +82,14 @@ static void search(struct npu_planner *p, u32 index, bool pooled, struct candida
 
 	if (p->previous && previous_cuts(p))
 		*bound = p->previous->layer[index].split_bound[pooled];
+	c->split.effort = 0;
 	c->error = npu_conv_shape(p->net, &p->net->layer[index], pooled, &c->shape);
 	if (!c->error)
 		c->error = set_pieces(p, index, pooled, &c->shape);
 	if (!c->error)
 		c->error = npu_split_search(p->space, p->net->config, &c->shape, p->banks, *bound,
 					    &c->split);
+	p->effort += c->split.effort;
 	if (!c->error)
 		*bound = c->split.bound_bytes;
 }
@@ -226,6 +228,7 @@ static int plan_conv(struct npu_planner *p, u32 index, struct npu_layer_plan *lp
 	struct npu_cost plain_cost, pooled_cost;
 	u32 first = p->task_count, second;
 
+	p->effort = 0;
 	if (try_conv(p, index, false, &plain, &plain_cost) == -ENOMEM)
 		return -ENOMEM;
 	second = p->task_count;
@@ -251,6 +254,7 @@ static int plan_conv(struct npu_planner *p, u32 index, struct npu_layer_plan *lp
 	lp->tiles = chosen->split.tile_count;
 	lp->pieces = chosen->split.pieces * max(layer->blocks, 1u);
 	lp->considered = chosen->split.considered;
+	lp->effort = p->effort;
 	set_bounds(p, layer, chosen, lp);
 	return 0;
 }
@@ -306,6 +310,7 @@ static bool copy_equal(struct npu_planner *p, u32 index, struct npu_layer_plan *
 				t[j].layer = index;
 			*lp = *from;
 			lp->first_task = first;
+			lp->effort = 0;
 			return true;
 		}
 	return false;

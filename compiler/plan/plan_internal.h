@@ -19,6 +19,7 @@ enum npu_pass {
  * @banks: that may be used
  * @task, @task_count, @task_room: tasks so far, handed to the plan at the end
  * @passes: scratch
+ * @effort: of the searches for the present layer
  */
 struct npu_planner {
 	const struct npu_net *net;
@@ -31,6 +32,7 @@ struct npu_planner {
 	u32 task_count;
 	size_t task_room;
 	struct npu_passes passes;
+	u64 effort;
 };
 
 /* Room for @count more tasks, zeroed; NULL when out of memory or above the limit of a chain. */

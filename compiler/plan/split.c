@@ -78,9 +78,14 @@ struct prices {
 	u64 piece, run;
 };
 
-/* Input columns of a column of the output: the first one, and behind the last one. */
+/**
+ * struct column - a column of the output
+ * @first, @end: its input columns: the first one, and behind the last one
+ * @rest: bytes of features that it and those behind it need
+ */
 struct column {
 	u32 first, end;
+	u64 rest;
 };
 
 /**
@@ -89,19 +94,26 @@ struct column {
  * @widest: input columns
  * @reach: where the widest tile from the present column ends
  * @wider: that is farther than with fewer pieces
+ * @column_price: of an input column of a tile
+ * @pieces_price: of its pieces
+ * @runs_price, @begun: by the pieces in the run that goes on (as struct cell has them) in front of the
+ *	tile: price of the runs that begin, and pieces in the run behind it
  */
 struct width {
 	u32 choice;
 	u32 widest;
 	u32 reach;
 	bool wider;
+	u64 column_price, pieces_price;
+	u64 runs_price[NPU_PASSES_RUN];
+	u32 begun[NPU_PASSES_RUN];
 };
 
 struct npu_split_space {
 	struct rows_choice *choice; /* most pieces first */
 	struct width *width; /* [choice]: fewest pieces first, those that are of use */
 	u32 choice_count, width_count;
-	struct column *column; /* [columns of the output] */
+	struct column *column; /* [columns of the output + 1] */
 	struct cell *cell; /* [columns + 1][NPU_PASSES_RUN] */
 	struct npu_tile *tile; /* [columns] each: best split, at work, streamed weights, bound */
 	u64 *tail;
@@ -136,7 +148,7 @@ struct search {
 	u32 width_limit; /* output columns of a tile */
 	u32 data_banks;
 	u32 most_lines; /* that the registers can release */
-	u32 least_lines; /* that all pieces of a tile fetch; 0: not known */
+	u32 least_lines; /* that all pieces of a tile fetch at the least */
 	u32 row_entries; /* of a whole line */
 	bool widths_known; /* for the present data banks */
 	u32 fits[NPU_MAX_BANKS]; /* kernel groups that fit into so many weight banks */
@@ -147,6 +159,7 @@ struct search {
 	u32 shorter; /* ends of tiles that are tried, from the widest one back */
 	bool overlap; /* neighbouring columns of outputs share columns of input */
 	size_t tile_room;
+	u64 effort; /* as in struct npu_split */
 	bool bound; /* splits are left out because pieces of memory ask for longer runs */
 	int error; /* out of memory */
 };
@@ -317,22 +330,40 @@ static void set_widths(const struct search *s)
 	}
 }
 
-/* Adds a tile [@from, @to) behind all that lies in front of it. */
-static void relax(const struct search *s, u32 from, u32 to, u32 choice, const struct prices *p)
+/* What tiles of each width cost; pixels, whose lines are no multiple of their columns, have no columns. */
+static void set_prices(const struct search *s, const struct prices *p)
 {
-	const struct rows_choice *c = &s->space->choice[choice];
-	struct cell *cell = s->space->cell;
-	u64 bytes = tile_bytes(s, from, to, c) + tile_again(s, from, to, c);
-	u64 cost = p->feature * bytes + p->piece * c->pieces;
+	u32 i, begun;
+
+	for (i = 0; i < s->space->width_count; i++) {
+		struct width *w = &s->space->width[i];
+		const struct rows_choice *c = &s->space->choice[w->choice];
+
+		w->column_price = p->feature * (u64)(c->fetched + c->again) * s->column_bytes;
+		w->pieces_price = p->piece * c->pieces;
+		for (begun = 0; begun < NPU_PASSES_RUN; begun++) {
+			u32 end = begun + (p->run ? c->pieces : 0);
+
+			w->begun[begun] = end % NPU_PASSES_RUN;
+			w->runs_price[begun] =
+				(DIV_ROUND_UP(end, NPU_PASSES_RUN) - (begun != 0)) * p->run;
+		}
+	}
+}
+
+/* Adds a tile [@from, @to) of that price behind all that lies in front of it. */
+static void relax(const struct search *s, u32 from, u32 to, const struct width *w, u64 price)
+{
+	const struct cell *cell = &s->space->cell[from * NPU_PASSES_RUN];
+	struct cell *next = &s->space->cell[to * NPU_PASSES_RUN];
 	u32 i;
 
-	for (i = from * NPU_PASSES_RUN; i < (from + 1) * NPU_PASSES_RUN; i++) {
-		u32 begun = i % NPU_PASSES_RUN, end = begun + (p->run ? c->pieces : 0);
-		struct cell *next = &cell[to * NPU_PASSES_RUN + end % NPU_PASSES_RUN];
-		u32 runs = DIV_ROUND_UP(end, NPU_PASSES_RUN) - (begun != 0);
+	for (i = 0; i < NPU_PASSES_RUN; i++) {
+		u64 cost = cell[i].cost + price + w->runs_price[i];
 
-		if (cell[i].cost != UINT64_MAX && cell[i].cost + cost + runs * p->run < next->cost)
-			*next = (struct cell){ cell[i].cost + cost + runs * p->run, i, choice };
+		if (cell[i].cost != UINT64_MAX && cost < next[w->begun[i]].cost)
+			next[w->begun[i]] =
+				(struct cell){ cost, from * NPU_PASSES_RUN + i, w->choice };
 	}
 }
 
@@ -373,10 +404,33 @@ static u32 reach_from(const struct search *s, u32 from)
 	return i;
 }
 
-/* Features of the columns from that of output @from on, at the least. */
-static u64 rest_bytes(const struct search *s, u32 from)
+/* Features of the columns from that of output @from on, at the least, as often as they are fetched. */
+static u64 rest_price(const struct search *s, u32 from, const struct prices *p)
 {
-	return (u64)tile_width(s, from, s->shape->cols.out) * s->least_lines * s->column_bytes;
+	return s->space->column[from].rest * p->feature;
+}
+
+/*
+ * Tiles from column @from on, the narrow ones first: where no columns are shared, a wider one costs at
+ * least what the rest has less.  @limit: for tile and rest together.
+ */
+static void relax_widths(struct search *s, u32 from, const struct width *w, const struct prices *p,
+			 u64 limit, bool avoid_singles)
+{
+	const struct rows_choice *c = &s->space->choice[w->choice];
+	u32 to = max(from + 1, w->reach - min(w->reach, s->shorter - 1));
+
+	if (avoid_singles && to == from + 1 && tile_singles(s, from, to, c))
+		to++;
+	for (; to <= w->reach; to++) {
+		u64 price = w->pieces_price + w->column_price * tile_width(s, from, to);
+
+		s->effort++;
+		if (price + rest_price(s, to, p) <= limit)
+			relax(s, from, to, w, price);
+		else if (s->column_gaps)
+			return;
+	}
 }
 
 /* The tiles that lead to cell @last. */
@@ -402,10 +456,10 @@ static void take_tiles(const struct search *s, u32 last, struct tiling *t)
 }
 
 /* The cheapest columns; none where they cost more than @limit. */
-static bool cut_columns(const struct search *s, const struct prices *p, u64 limit,
-			bool avoid_singles, struct tiling *t)
+static bool cut_columns(struct search *s, const struct prices *p, u64 limit, bool avoid_singles,
+			struct tiling *t)
 {
-	u32 out = s->shape->cols.out, widths, from, to, i, last;
+	u32 out = s->shape->cols.out, widths, from, i, last;
 	const struct npu_split_space *space = s->space;
 	struct cell *cell = space->cell;
 
@@ -414,23 +468,17 @@ static bool cut_columns(const struct search *s, const struct prices *p, u64 limi
 	cell[0].cost = 0;
 	for (i = 0; i < space->width_count; i++)
 		space->width[i].reach = 0;
+	set_prices(s, p);
 	for (from = 0; from < out; from++) {
 		u64 cost = cell[best_cell(cell, from)].cost;
 
-		if (cost > limit || rest_bytes(s, from) * p->feature > limit - cost)
+		if (cost > limit || rest_price(s, from, p) > limit - cost)
 			continue;
 		widths = reach_from(s, from);
-		for (i = 0; i < widths; i++) {
-			const struct width *w = &space->width[i];
-			const struct rows_choice *c = &space->choice[w->choice];
-			u32 shorter = 0;
-
-			if (!w->wider)
-				continue;
-			for (to = w->reach; shorter < s->shorter && to > from; shorter++, to--)
-				if (!avoid_singles || !tile_singles(s, from, to, c))
-					relax(s, from, to, w->choice, p);
-		}
+		for (i = 0; i < widths; i++)
+			if (space->width[i].wider)
+				relax_widths(s, from, &space->width[i], p, limit - cost,
+					     avoid_singles);
 	}
 	last = best_cell(cell, out);
 	if (cell[last].cost > limit || cell[last].cost == UINT64_MAX)
@@ -513,6 +561,7 @@ static bool add_cuts(struct search *s, const struct tiling *t, struct npu_split 
 		s->error = -ENOMEM;
 		return false;
 	}
+	s->effort += s->space->passes.count;
 	again = npu_passes_cut(&s->space->passes);
 	s->bound |= again == NPU_PASS_BOUND;
 	return !check_add_overflow(split->bytes, again, &split->bytes);
@@ -537,6 +586,7 @@ static void offer(struct search *s, const struct tiling *t, enum npu_split_mode 
 
 	u64 again = (DIV_ROUND_UP(t->pieces, NPU_PASSES_RUN) - 1) * weights + t->again;
 
+	s->effort++;
 	split.bound_bytes = s->best->bound_bytes;
 	s->best->considered = split.considered;
 	split.bytes += again;
@@ -786,6 +836,23 @@ static s64 overlap(const struct npu_axis *axis)
 	return span - (s64)axis->stride * axis->pool_stride;
 }
 
+static void list_columns(const struct search *s)
+{
+	const struct npu_axis *cols = &s->shape->cols;
+	struct column *column = s->space->column;
+	u32 i = cols->out, end = npu_axis_end(cols, i), rest = 0;
+	u64 bytes = s->least_lines * s->column_bytes;
+
+	column[i] = (struct column){ end, end, 0 };
+	while (i--) {
+		u32 first = npu_axis_first(cols, i);
+
+		/* Where neighbours share columns or touch, all from the first one on are needed. */
+		rest = s->column_gaps ? rest + npu_axis_end(cols, i + 1) - first : end - first;
+		column[i] = (struct column){ first, npu_axis_end(cols, i + 1), rest * bytes };
+	}
+}
+
 static int prepare(struct search *s)
 {
 	const struct npu_conv_shape *shape = s->shape;
@@ -800,8 +867,8 @@ static int prepare(struct search *s)
 	s->most_lines = NVDLA_FIELD_MAX(CSC, D_RELEASE, RLS_SLICES) + 1;
 	s->row_gaps = overlap(&shape->rows) < 0;
 	s->column_gaps = overlap(&shape->cols) < 0;
-	if (!s->row_gaps && !s->column_gaps)
-		s->least_lines = new_lines(&shape->rows, 0, shape->rows.out);
+	s->least_lines = s->row_gaps ? npu_axis_needed(&shape->rows)
+				     : new_lines(&shape->rows, 0, shape->rows.out);
 	/* They leave lines out, or part the runs that end where no band of the input does. */
 	s->small_pieces = s->row_gaps || shape->band_count > 1;
 	s->overlap = overlap(&shape->cols) > 0;
@@ -809,16 +876,14 @@ static int prepare(struct search *s)
 	if (err)
 		return err;
 	s->tile_room = shape->cols.out;
-	if (!ROOM(space, width, space->choice_count) || !ROOM(space, column, s->tile_room) ||
+	if (!ROOM(space, width, space->choice_count) || !ROOM(space, column, s->tile_room + 1) ||
 	    !ROOM(space, cell, (shape->cols.out + 1) * NPU_PASSES_RUN) ||
 	    !ROOM(space, tile, 4 * s->tile_room))
 		return -ENOMEM;
-	for (i = 0; i < shape->cols.out; i++)
-		space->column[i] = (struct column){ npu_axis_first(&shape->cols, i),
-						    npu_axis_end(&shape->cols, i + 1) };
 	s->best_tile = space->tile;
 	s->groups = npu_split_groups(cfg, shape);
 	s->column_bytes = (u64)surfaces * cfg->atom;
+	list_columns(s);
 	s->table_bytes = atoms * cfg->atom * shape->table_bytes;
 	s->constant_bytes = atoms * cfg->atom * (plane + conv_plane * shape->elements);
 	s->weight_bytes = weights(s, 0, s->groups);
@@ -888,6 +953,7 @@ int npu_split_search(struct npu_split_space *space, const struct nvdla_config *c
 		if (!bound_bytes)
 			search_bound(&s, banks);
 	}
+	split->effort = s.effort;
 	if (s.error)
 		return s.error;
 	if (split->bytes != UINT64_MAX)

@@ -75,6 +75,7 @@ struct npu_tile {
  * @bytes: of DRAM, for one channel block
  * @bound_bytes: of the cheapest split with all banks of the configuration
  * @considered: legal splits that were compared
+ * @effort: splits, tiles and passes that the search looked at: what its time goes with
  */
 struct npu_split {
 	enum npu_split_mode mode;
@@ -87,6 +88,7 @@ struct npu_split {
 	u64 bytes;
 	u64 bound_bytes;
 	u32 considered;
+	u64 effort;
 };
 
 /* Room for the search; grows as needed, reused from layer to layer. */
