@@ -94,9 +94,9 @@ static bool is_onnx(const void *data, size_t bytes)
 }
 
 const struct npu_framework npu_frameworks[] = {
-	{ "TensorFlow Lite", is_tflite, npu_import_tflite, npu_tflite_operator },
-	{ "ONNX", is_onnx, npu_import_onnx, npu_onnx_operator },
-	{ "Caffe", npu_is_caffe, npu_import_caffe, npu_caffe_layer },
+	{ "TensorFlow Lite", is_tflite, npu_import_tflite, npu_tflite_operator, false },
+	{ "ONNX", is_onnx, npu_import_onnx, npu_onnx_operator, false },
+	{ "Caffe", npu_is_caffe, npu_import_caffe, npu_caffe_layer, true },
 };
 
 const u32 npu_framework_count = ARRAY_SIZE(npu_frameworks);
@@ -111,11 +111,26 @@ static const struct npu_framework *framework_of(const void *data, size_t bytes)
 	return NULL;
 }
 
+/* An option that was not followed would be one that the user believes in. */
+static int check_options(const struct npu_framework *framework, const char *name,
+			 const struct npu_import_options *options, struct npu_diag *diag)
+{
+	if (!options || framework->weights_apart || (!options->weights && !options->random_weights))
+		return 0;
+	return npu_diag_set(diag, -EINVAL,
+			    "%s: a %s model has its weights, those of a Caffe network alone can be "
+			    "given or made up",
+			    name, framework->name);
+}
+
 static int import_as(const struct npu_framework *framework, const void *data, size_t bytes,
 		     const char *name, const struct npu_import_options *options,
 		     struct npu_graph **graph, struct npu_diag *diag)
 {
-	int error = framework->import(data, bytes, name, options, graph, diag);
+	int error = check_options(framework, name, options, diag);
+
+	if (!error)
+		error = framework->import(data, bytes, name, options, graph, diag);
 
 	if (error || !options || !options->pixels)
 		return error;
@@ -174,6 +189,13 @@ static int make_net(const void *data, size_t bytes, const char *name,
 {
 	bool compiled = npu_file_is_compiled(data, bytes);
 
+	if (options && (compiled || is_layer_list(data, bytes)) &&
+	    (options->input_shapes || options->weights || options->random_weights))
+		return npu_diag_set(
+			diag, -EINVAL,
+			"%s: shapes of inputs and weights can be given for a model, not "
+			"for a compiled file or a layer list",
+			name);
 	if (options && options->pixels && (compiled || is_layer_list(data, bytes)))
 		return npu_diag_set(diag, -EINVAL,
 				    "%s: only a model's input can become an image, not that of a "

@@ -11,6 +11,7 @@
  * @is: whether a file is one, by its contents
  * @import: as npu_import_tflite()
  * @list: the operators that it reads, as npu_tflite_operator()
+ * @weights_apart: weights are in a file of their own, which options may name
  */
 struct npu_framework {
 	const char *name;
@@ -19,6 +20,7 @@ struct npu_framework {
 		      const struct npu_import_options *options, struct npu_graph **graph,
 		      struct npu_diag *diag);
 	bool (*list)(u32 i, struct npu_framework_operator *op);
+	bool weights_apart;
 };
 
 /* All of them; the one place that knows which there are. */

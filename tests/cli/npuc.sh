@@ -27,6 +27,9 @@ says '"operator":"QLinearAdd"' 'lists the operators of ONNX'
 exits 0 'compiles the demo network' "$npuc" "$digits" -o "$tmp/digits.npu"
 [ -s "$tmp/digits.npu" ]
 result $? 'into a file'
+refuses '--input-shape of a compiled file' 'for a model, not' "$npuc" "$tmp/digits.npu" --input-shape 1x8x8x1
+refuses '--weights of TensorFlow Lite' 'Caffe network alone' "$npuc" "$digits" --weights "$digits"
+refuses '--random-weights of TensorFlow Lite' 'Caffe network alone' "$npuc" "$digits" --random-weights
 for dump in graph optimized plan; do
 	exits 0 "--dump-$dump" "$npuc" "$digits" --dump-$dump
 	says 'conv3' 'names the layers'
@@ -42,7 +45,7 @@ for file in summary.json layers.csv layers.json report.html; do
 	[ -s "$tmp/report/$file" ]
 	result $? "writes $file"
 done
-for key in dram_bytes feature_bytes weight_bytes operand_bytes output_bytes cycles tasks compulsory_bytes bound_cycles \
+for key in dram_bytes feature_bytes weight_bytes operand_bytes output_bytes cycles cpu_cycles tasks compulsory_bytes bound_cycles \
 	arena_bytes arena_lower_bound compile_us replan_us; do
 	grep -qE "\"$key\": *[0-9]" "$tmp/report/summary.json"
 	result $? "summary.json has $key"
