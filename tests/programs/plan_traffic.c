@@ -283,7 +283,7 @@ static void test_resnet(const char *shared)
 			test_every_bank(net, "ResNet-50", 0);
 		npu_net_free(net);
 	}
-	test_effort(path, "ResNet-50", 800000);
+	test_effort(path, "ResNet-50", 400000);
 	free(text);
 }
 
@@ -323,7 +323,7 @@ static void test_model_efforts(const char *shared)
 		}
 		if (file)
 			fclose(file);
-		test_effort(path, shared_models[i].name, 100000);
+		test_effort(path, shared_models[i].name, 25000);
 	}
 }
 
