@@ -63,7 +63,8 @@ static void print_task(struct nvdla_device *nvdla, const struct nvdla_hw_task *t
 		   t->groups & info->units, t->pending);
 	drm_printf(p, "banks: %u data, %u weight\nleaked_entries: %u\n\n", info->data_banks,
 		   info->weight_banks, nvdla->hw.leaked_entries);
-	nvdla_regdump_print(nvdla, info->units, p);
+	nvdla_regdump_shared(nvdla, p);
+	nvdla_regdump_units(nvdla, info->units, p);
 }
 
 void nvdla_coredump_take(struct nvdla_device *nvdla, const struct nvdla_hw_task *task)

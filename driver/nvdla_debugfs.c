@@ -11,6 +11,7 @@
 #include "nvdla_device.h"
 #include "nvdla_drv.h"
 #include "nvdla_regdump.h"
+#include "nvdla_regs.h"
 
 static struct nvdla_device *entry_device(struct seq_file *m)
 {
@@ -23,13 +24,18 @@ static int show_registers(struct seq_file *m, void *unused)
 {
 	struct nvdla_device *nvdla = entry_device(m);
 	struct drm_printer p = drm_seq_file_printer(m);
+	u32 unit;
 	int ret;
 
 	ret = pm_runtime_resume_and_get(nvdla->dev);
 	if (ret)
 		return ret;
 	scoped_guard(mutex, &nvdla->sched.hw_lock)
-		nvdla_regdump_print(nvdla, NVDLA_REGDUMP_ALL, &p);
+		nvdla_regdump_shared(nvdla, &p);
+	/* One by one: jobs go on in between. */
+	for (unit = 0; unit < NVDLA_UNIT_COUNT; unit++)
+		scoped_guard(mutex, &nvdla->sched.hw_lock)
+			nvdla_regdump_units(nvdla, 1u << unit, &p);
 	pm_runtime_mark_last_busy(nvdla->dev);
 	pm_runtime_put_autosuspend(nvdla->dev);
 	return 0;

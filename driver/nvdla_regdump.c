@@ -70,12 +70,16 @@ static void print_groups(struct nvdla_device *nvdla, u32 base, u32 pointer, stru
 	nvdla_device_flush(nvdla);
 }
 
-void nvdla_regdump_print(struct nvdla_device *nvdla, u32 units, struct drm_printer *p)
+void nvdla_regdump_shared(struct nvdla_device *nvdla, struct drm_printer *p)
+{
+	print_unit(nvdla, NVDLA_GLB_BASE, false, 0, p);
+	print_unit(nvdla, NVDLA_MCIF_BASE, false, 0, p);
+}
+
+void nvdla_regdump_units(struct nvdla_device *nvdla, u32 units, struct drm_printer *p)
 {
 	u32 i;
 
-	print_unit(nvdla, NVDLA_GLB_BASE, false, 0, p);
-	print_unit(nvdla, NVDLA_MCIF_BASE, false, 0, p);
 	for (i = 0; i < ARRAY_SIZE(units_with_groups); i++)
 		if (units & 1u << units_with_groups[i].unit)
 			print_groups(nvdla, units_with_groups[i].base, units_with_groups[i].pointer,

@@ -3,7 +3,7 @@
  * No client may have more than its share of memory, chains and queued jobs; what it gives back it may
  * have again; what one has is not taken from another.
  *
- * vm-test: kernel=all timeout=300
+ * vm-test: kernel=all timeout=600
  */
 #include <errno.h>
 #include <stdlib.h>
