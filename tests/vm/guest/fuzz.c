@@ -6,7 +6,7 @@
  *
  *	fuzz [SECONDS [SEED]]	NPU_TEST_FUZZ_SECONDS and NPU_TEST_FUZZ_SEED in the environment do the same
  *
- * vm-test: kernel=all iommu=both timeout=300 smp=2
+ * vm-test: kernel=all iommu=both timeout=600 smp=2
  */
 #include <errno.h>
 #include <fcntl.h>
