@@ -188,13 +188,16 @@ static void piece_from_feature(u8 *to, const u8 *from, const struct npu_cube *cu
 	v8 v, old;
 	u32 x, i;
 
-	for (x = 0; x < safe; x++) {
+	/* Nothing stays, and what is there may never have been written. */
+	if (lanes == PIECE)
+		move_v8(to, cube->c, from, cube->atom, safe, flip);
+	for (x = 0; x < safe && lanes < PIECE; x++) {
 		memcpy(&v, from + (size_t)x * cube->atom, sizeof(v));
 		memcpy(&old, to + (size_t)x * cube->c, sizeof(old));
 		v = ((v ^ mask) & keep) | (old & ~keep);
 		memcpy(to + (size_t)x * cube->c, &v, sizeof(v));
 	}
-	for (; x < cube->w; x++)
+	for (x = safe; x < cube->w; x++)
 		for (i = 0; i < lanes; i++)
 			to[(size_t)x * cube->c + i] = from[(size_t)x * cube->atom + i] ^ flip;
 }
