@@ -25,17 +25,16 @@ static struct {
 static pthread_mutex_t npu = PTHREAD_MUTEX_INITIALIZER;
 
 /* One client after the other, as on hardware. */
-static int stand_in(struct npu_device *device, struct npu_chain *chain,
-		    const struct npu_buffer *region, u32 region_count,
-		    struct npu_recording *recording, struct npu_chain_stats *stats)
+static int stand_in(struct npu_device *device, struct npu_submission *submission)
 {
-	double seconds = work.npu_seconds / work.chains;
+	double seconds = work.npu_seconds / work.chains * submission->count;
 	struct timespec left = { (time_t)seconds, (long)((seconds - (time_t)seconds) * 1e9) };
 
 	pthread_mutex_lock(&npu);
 	while (nanosleep(&left, &left) && errno == EINTR)
 		;
 	pthread_mutex_unlock(&npu);
+	submission->done = submission->count;
 	return 0;
 }
 
