@@ -269,6 +269,17 @@ static cl_int check_kernel(cl_context context, cl_device_id device, cl_kernel ke
 	return CL_SUCCESS;
 }
 
+/* Do work-groups of that size make up the whole? */
+static bool divides(cl_uint work_dim, const size_t *global, const size_t *local)
+{
+	cl_uint i;
+
+	for (i = 0; i < work_dim; i++)
+		if (!local[i] || (global && global[i] % local[i]))
+			return false;
+	return true;
+}
+
 /* @empty: no work-item is wanted, which OpenCL allows. */
 static cl_int check_range(cl_context context, const struct ocl_entry *entry, cl_uint work_dim,
 			  const size_t *global, const size_t *local, bool *empty)
@@ -287,8 +298,9 @@ static cl_int check_range(cl_context context, const struct ocl_entry *entry, cl_
 	for (i = 0; i < work_dim && local; i++)
 		if (local[i] != 1)
 			return ocl_fail(context,
-					local[i] ? CL_INVALID_WORK_ITEM_SIZE
-						 : CL_INVALID_WORK_GROUP_SIZE,
+					divides(work_dim, global, local)
+						? CL_INVALID_WORK_ITEM_SIZE
+						: CL_INVALID_WORK_GROUP_SIZE,
 					"work-groups of %zu; they have one work-item", local[i]);
 	return CL_SUCCESS;
 }

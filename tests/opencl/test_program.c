@@ -585,7 +585,8 @@ static void ranges(void **state)
 	assert_int_equal(RUN(0, one, NULL), CL_INVALID_WORK_DIMENSION);
 	assert_int_equal(RUN(4, one, NULL), CL_INVALID_WORK_DIMENSION);
 	assert_int_equal(RUN(2, two, NULL), CL_INVALID_GLOBAL_WORK_SIZE);
-	assert_int_equal(RUN(2, one, two), CL_INVALID_WORK_ITEM_SIZE);
+	assert_int_equal(RUN(2, one, two), CL_INVALID_WORK_GROUP_SIZE);
+	assert_int_equal(RUN(2, NULL, two), CL_INVALID_WORK_ITEM_SIZE);
 	assert_int_equal(RUN(2, one, none), CL_INVALID_WORK_GROUP_SIZE);
 #undef RUN
 	/* No work-items: nothing happens, but it is a command like any other. */
