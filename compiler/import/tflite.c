@@ -456,14 +456,16 @@ static int read_operator(struct tflite *t, u32 i)
 	struct fb_vector inputs = fb_elements(&entry, OPERATOR_INPUTS, 4);
 	struct fb_vector outputs = fb_elements(&entry, OPERATOR_OUTPUTS, 4);
 	const char *custom;
+	u32 code;
 	int error;
 
 	if (!is_live(t, &outputs))
 		return 0;
 	t->index = i;
-	t->row = tflite_find_row(tflite_builtin_code(t, &entry, &custom));
+	code = tflite_builtin_code(t, &entry, &custom);
+	t->row = tflite_find_row(code);
 	if (!t->row)
-		return tflite_fail(t, -ENOTSUP, "this operator is not supported");
+		return tflite_fail(t, -ENOTSUP, "%s", tflite_why_refused(code));
 	error = take_tensors(t, &inputs, &outputs);
 	if (!error)
 		error = read_options(t, &entry);

@@ -127,8 +127,9 @@ const char *tflite_builtin_name(u32 code);
 /* The code of an operator and, where it is TFLITE_CUSTOM, its name. */
 u32 tflite_builtin_code(struct tflite *t, const struct fb_table *entry, const char **custom);
 
-/* The row of an operator, or NULL. */
+/* The row of an operator, or NULL; then: why it is not supported. */
 const struct tflite_row *tflite_find_row(u32 code);
+const char *tflite_why_refused(u32 code);
 
 /* ---- tflite_ops.c ---- */
 

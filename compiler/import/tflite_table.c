@@ -144,6 +144,45 @@ const struct tflite_row *tflite_find_row(u32 code)
 	return NULL;
 }
 
+#define CONTROL_FLOW                                                                             \
+	"control flow is not supported: what the NPU does is fixed when the model is compiled; " \
+	"convert the model without it"
+#define STATE                                                                                  \
+	"it keeps values from one run to the next, which is not supported; convert the model " \
+	"for whole sequences"
+#define SELECTION                                                                             \
+	"what it picks depends on values, which is the application's work: end the model in " \
+	"front of it"
+
+static const struct {
+	u8 code;
+	const char *why;
+} refused[] = {
+	{ 16, STATE }, /* LSTM */
+	{ 24, STATE }, /* RNN */
+	{ 27, STATE }, /* SVDF */
+	{ 48, SELECTION }, /* TOPK_V2 */
+	{ 109, SELECTION }, /* WHERE */
+	{ 118, CONTROL_FLOW }, /* IF */
+	{ 119, CONTROL_FLOW }, /* WHILE */
+	{ 120, SELECTION }, /* NON_MAX_SUPPRESSION_V4 */
+	{ 121, SELECTION }, /* NON_MAX_SUPPRESSION_V5 */
+	{ 129, CONTROL_FLOW }, /* CALL_ONCE */
+	{ 142, STATE }, /* VAR_HANDLE */
+	{ 143, STATE }, /* READ_VARIABLE */
+	{ 144, STATE }, /* ASSIGN_VARIABLE */
+};
+
+const char *tflite_why_refused(u32 code)
+{
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(refused); i++)
+		if (refused[i].code == code)
+			return refused[i].why;
+	return "this operator is not supported";
+}
+
 bool npu_tflite_operator(u32 i, struct npu_framework_operator *op)
 {
 	if (i >= ARRAY_SIZE(rows))

@@ -320,11 +320,24 @@ static void test_version(void **state)
 
 static void test_unsupported_operator(void **state)
 {
-	struct model *m = new_model();
+	static const struct {
+		u8 code;
+		const char *words;
+	} cases[] = {
+		{ 16, "operator 1 (LSTM, output dw): it keeps values" },
+		{ 119, "operator 1 (WHILE, output dw): control flow" },
+		{ 120, "operator 1 (NON_MAX_SUPPRESSION_V4, output dw): what it picks depends" },
+		{ 64, "operator 1 (SELECT, output dw): this operator is not supported" },
+	};
+	u32 i;
 
-	m->op[1].code = 16;
-	m->op[1].options_type = 0;
-	expect_error(m, -ENOTSUP, "operator 1 (LSTM, output dw)");
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct model *m = new_model();
+
+		m->op[1].code = cases[i].code;
+		m->op[1].options_type = 0;
+		expect_error(m, -ENOTSUP, cases[i].words);
+	}
 }
 
 /* An operator that nothing depends on may be anything. */
