@@ -8,7 +8,9 @@
  *			the application where it is an input or output of the network
  *   the order		a switch between two steps, one behind the other, of different sides; in front of
  *			the first one and behind the last one is the NPU, to whose queue networks are
- *			submitted: the CPU does not take one over because it is small
+ *			submitted
+ *
+ * The CPU does not take a whole network over because it is small.
  */
 #include "choose.h"
 
@@ -203,17 +205,35 @@ static int make_cut(struct choosing *c)
 	return error;
 }
 
+/* Can the NPU do it, and should the CPU? */
+static bool is_moved(const struct choosing *c, u32 op)
+{
+	return !c->opt->op[op].identity && !c->opt->op[op].cpu_reason &&
+	       npu_cut_is_second(c->cut, first_of(c, op));
+}
+
+/* Whoever compiles a network for the NPU does not want all of it on the CPU, however small it is. */
+static bool is_nothing_left(const struct choosing *c)
+{
+	u32 i;
+
+	for (i = 0; i < c->graph->op_count; i++)
+		if (c->first[i] == i && c->has_step[i] && !c->opt->op[i].cpu_reason &&
+		    !is_moved(c, i))
+			return false;
+	return true;
+}
+
 static bool tell(const struct choosing *c, struct npu_choice *choice)
 {
-	bool any = false;
+	bool none = is_nothing_left(c), any = false;
 	u32 i, op;
 
 	for (i = 0; i < c->graph->op_count; i++) {
 		op = first_of(c, i);
-		choice[i] =
-			(struct npu_choice){ .npu_cycles = c->npu[op], .cpu_cycles = c->cpu[op] };
-		choice[i].cpu = !c->opt->op[i].identity && !c->opt->op[i].cpu_reason &&
-				npu_cut_is_second(c->cut, op);
+		choice[i] = (struct npu_choice){ .cpu = !none && is_moved(c, i),
+						 .npu_cycles = c->npu[op],
+						 .cpu_cycles = c->cpu[op] };
 		any |= choice[i].cpu;
 	}
 	return any;

@@ -490,7 +490,9 @@ static int report_noise(struct subject *subject, const struct npu_graph *prepare
 /* From a float model's contents to an integer program. */
 static int life_of_calibration(struct subject *subject)
 {
-	const struct npu_import_options options = { .random_weights = true };
+	const struct npu_import_options options = {
+		.random_weights = npu_is_caffe(subject->file.data, subject->file.bytes),
+	};
 	struct npu_graph *graph = NULL, *prepared = NULL, *quantised = NULL;
 	struct npu_calibration *calibration = NULL;
 	struct npu_program *program = NULL;

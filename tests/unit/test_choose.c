@@ -180,20 +180,20 @@ static bool is_cpu(u32 layer)
 /* Little between two steps of the CPU stays there, as often as it comes, and says why. */
 static void test_between_steps(void **state)
 {
-	OPTIMISE(1, 1, 10, NPU_OP_SOFTMAX, NPU_OP_RELU, NPU_OP_RELU, NPU_OP_SOFTMAX);
-	assert_true(is_cpu(1) && is_cpu(2));
-	assert_non_null(strstr(net->layer[1].cpu_reason, "costs less there"));
-	assert_non_null(strstr(net->layer[1].cpu_reason, "the ways to the NPU"));
-	assert_null(strstr(net->layer[0].cpu_reason, "cycles"));
-	assert_true(npu_price_cpu_layer(net, &net->layer[1]) > NPU_PRICE_STEP);
+	OPTIMISE(1, 1, 10, NPU_OP_ADD, NPU_OP_SOFTMAX, NPU_OP_RELU, NPU_OP_RELU, NPU_OP_SOFTMAX);
+	assert_true(!is_cpu(0) && is_cpu(2) && is_cpu(3));
+	assert_non_null(strstr(net->layer[2].cpu_reason, "costs less there"));
+	assert_non_null(strstr(net->layer[2].cpu_reason, "the ways to the NPU"));
+	assert_null(strstr(net->layer[1].cpu_reason, "cycles"));
+	assert_true(npu_price_cpu_layer(net, &net->layer[2]) > NPU_PRICE_STEP);
 	npu_net_free(net);
 }
 
 /* Enough of it is worth the ways, which each alone is not. */
 static void test_run_of_steps(void **state)
 {
-	OPTIMISE(5, 10, 10, NPU_OP_SOFTMAX, NPU_OP_ADD, NPU_OP_SOFTMAX);
-	assert_true(is_cpu(1));
+	OPTIMISE(5, 10, 10, NPU_OP_ADD, NPU_OP_SOFTMAX, NPU_OP_ADD, NPU_OP_SOFTMAX);
+	assert_true(!is_cpu(0) && is_cpu(2));
 	npu_net_free(net);
 	OPTIMISE(5, 10, 10, NPU_OP_SOFTMAX, NPU_OP_ADD, NPU_OP_ADD, NPU_OP_ADD, NPU_OP_SOFTMAX);
 	assert_true(is_cpu(0) && is_cpu(4));
@@ -209,6 +209,14 @@ static void test_among_layers(void **state)
 	npu_net_free(net);
 	OPTIMISE(1, 1, 1, NPU_OP_ADD, NPU_OP_SOFTMAX);
 	assert_true(!is_cpu(0) && is_cpu(1));
+	npu_net_free(net);
+}
+
+/* All of a network never goes: what is between its conversions stays with the NPU. */
+static void test_whole_network(void **state)
+{
+	OPTIMISE(1, 1, 4, NPU_OP_SOFTMAX, NPU_OP_ADD, NPU_OP_SOFTMAX);
+	assert_true(is_cpu(0) && !is_cpu(1) && is_cpu(2));
 	npu_net_free(net);
 }
 
@@ -252,9 +260,9 @@ static void test_prices(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_cut),	     cmocka_unit_test(test_between_steps),
-		cmocka_unit_test(test_run_of_steps), cmocka_unit_test(test_among_layers),
-		cmocka_unit_test(test_prices),
+		cmocka_unit_test(test_cut),	      cmocka_unit_test(test_between_steps),
+		cmocka_unit_test(test_run_of_steps),  cmocka_unit_test(test_among_layers),
+		cmocka_unit_test(test_whole_network), cmocka_unit_test(test_prices),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
