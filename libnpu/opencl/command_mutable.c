@@ -140,7 +140,7 @@ static cl_int set_arguments(struct ocl_launch *launch, const cl_npu_mutable_conf
 	cl_uint i;
 
 	for (i = 0; i < config->num_args && !error; i++)
-		error = ocl_set_value(launch->entry, launch->value, context,
+		error = ocl_set_value(launch->entry, launch->value, &ocl_keeps, context,
 				      config->arg_list[i].arg_index, config->arg_list[i].arg_size,
 				      config->arg_list[i].arg_value);
 	return error ? error : ocl_launch_prepare(launch);

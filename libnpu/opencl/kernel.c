@@ -15,7 +15,7 @@ static void destroy_kernel(void *object)
 	if (kernel->entry->ops->forget)
 		kernel->entry->ops->forget(kernel);
 	for (i = 0; kernel->value && i < kernel->entry->arg_count; i++)
-		ocl_put(kernel->value[i].mem);
+		ocl_unwatch(kernel->value[i].mem);
 	free(kernel->value);
 	atomic_fetch_sub(&kernel->program->kernels, 1);
 	ocl_put(kernel->program);
@@ -150,7 +150,7 @@ CL_API_ENTRY cl_kernel CL_API_CALL clCloneKernel(cl_kernel source, cl_int *errco
 	kernel = new_kernel(source->program, source->entry);
 	for (i = 0; kernel && i < source->entry->arg_count; i++) {
 		kernel->value[i] = source->value[i];
-		ocl_get(kernel->value[i].mem);
+		ocl_watch(kernel->value[i].mem);
 	}
 	ocl_result(errcode_ret, kernel ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY);
 	return kernel;
@@ -168,8 +168,8 @@ CL_API_ENTRY cl_int CL_API_CALL clReleaseKernel(cl_kernel kernel)
 
 /* ---- arguments ---- */
 
-static cl_int set_buffer(struct ocl_value *value, cl_context context, const char *name,
-			 const void *handle)
+static cl_int set_buffer(struct ocl_value *value, const struct ocl_hold *hold, cl_context context,
+			 const char *name, const void *handle)
 {
 	cl_mem mem = NULL;
 
@@ -178,15 +178,19 @@ static cl_int set_buffer(struct ocl_value *value, cl_context context, const char
 	if (mem && (!ocl_is(mem, OCL_MEM) || mem->context != context))
 		return ocl_fail(context, CL_INVALID_MEM_OBJECT,
 				"argument %s: not a buffer of the kernel's context", name);
-	ocl_get(mem);
-	ocl_put(value->mem);
+	hold->take(mem);
+	hold->leave(value->mem);
 	value->mem = mem;
 	value->set = true;
 	return CL_SUCCESS;
 }
 
-cl_int ocl_set_value(const struct ocl_entry *entry, struct ocl_value *values, cl_context context,
-		     cl_uint index, size_t size, const void *value)
+static const struct ocl_hold watches = { ocl_watch, ocl_unwatch };
+const struct ocl_hold ocl_keeps = { ocl_get, ocl_put };
+
+cl_int ocl_set_value(const struct ocl_entry *entry, struct ocl_value *values,
+		     const struct ocl_hold *hold, cl_context context, cl_uint index, size_t size,
+		     const void *value)
 {
 	const struct ocl_arg *arg;
 	size_t bytes;
@@ -200,7 +204,7 @@ cl_int ocl_set_value(const struct ocl_entry *entry, struct ocl_value *values, cl
 		return ocl_fail(context, CL_INVALID_ARG_SIZE, "argument %s has %zu bytes, not %zu",
 				arg->name, bytes, size);
 	if (!arg->scalar_bytes)
-		return set_buffer(&values[index], context, arg->name, value);
+		return set_buffer(&values[index], hold, context, arg->name, value);
 	if (!value)
 		return ocl_fail(context, CL_INVALID_ARG_VALUE, "argument %s needs a value",
 				arg->name);
@@ -214,8 +218,8 @@ CL_API_ENTRY cl_int CL_API_CALL clSetKernelArg(cl_kernel kernel, cl_uint index, 
 {
 	if (!ocl_is(kernel, OCL_KERNEL))
 		return ocl_fail(NULL, CL_INVALID_KERNEL, "the kernel is not valid");
-	return ocl_set_value(kernel->entry, kernel->value, kernel->program->context, index, size,
-			     value);
+	return ocl_set_value(kernel->entry, kernel->value, &watches, kernel->program->context,
+			     index, size, value);
 }
 
 static cl_int no_svm(cl_kernel kernel)

@@ -234,7 +234,9 @@ static struct ocl_launch *new_launch(cl_kernel kernel, struct ocl_build *build,
 	launch->entry = entry;
 	for (i = 0; i < entry->arg_count; i++) {
 		launch->value[i] = value[i];
-		ocl_get(launch->value[i].mem);
+		launch->value[i].mem = ocl_get_watched(value[i].mem);
+		/* A buffer that is gone is none that was set. */
+		launch->value[i].set &= !value[i].mem == !launch->value[i].mem;
 	}
 	return launch;
 }

@@ -18,6 +18,7 @@ void *ocl_new(const struct ocl_class *class)
 	object->class = class;
 	atomic_init(&object->handles, 1);
 	atomic_init(&object->references, 1);
+	atomic_init(&object->watchers, 1);
 	return object;
 }
 
@@ -45,7 +46,34 @@ void ocl_put(void *handle)
 		return;
 	object->class->destroy(object);
 	object->kind = OCL_NONE;
-	free(object);
+	ocl_unwatch(object);
+}
+
+/* All references together are one watcher. */
+void *ocl_watch(void *object)
+{
+	if (object)
+		atomic_fetch_add(&((struct ocl_object *)object)->watchers, 1);
+	return object;
+}
+
+void ocl_unwatch(void *handle)
+{
+	struct ocl_object *object = handle;
+
+	if (object && atomic_fetch_sub(&object->watchers, 1) == 1)
+		free(object);
+}
+
+void *ocl_get_watched(void *handle)
+{
+	struct ocl_object *object = handle;
+	unsigned references = object ? atomic_load(&object->references) : 0;
+
+	while (references &&
+	       !atomic_compare_exchange_weak(&object->references, &references, references + 1))
+		;
+	return references ? object : NULL;
 }
 
 /* All handles together have one reference, which went with the last of them. */

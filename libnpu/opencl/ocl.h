@@ -76,6 +76,7 @@ struct ocl_class {
  * @class: of the kind
  * @handles: references of the application: what CL_..._REFERENCE_COUNT tells
  * @references: those of objects and commands inside, and one for all handles together
+ * @watchers: who still looks whether it is there, and one for all references together
  */
 struct ocl_object {
 	const cl_icd_dispatch *dispatch;
@@ -83,6 +84,7 @@ struct ocl_object {
 	const struct ocl_class *class;
 	atomic_uint handles;
 	atomic_uint references;
+	atomic_uint watchers;
 };
 
 /* Zeroed, with one handle.  NULL: out of memory. */
@@ -94,6 +96,14 @@ bool ocl_is(const void *handle, enum ocl_kind kind);
 /* References from inside.  NULL is allowed. */
 void *ocl_get(void *object);
 void ocl_put(void *object);
+
+/*
+ * Memory of the object itself stays as long as somebody watches it, what it owns does not.  ocl_get_watched(): a
+ * reference; NULL: it has been destroyed.  NULL is allowed.
+ */
+void *ocl_watch(void *object);
+void ocl_unwatch(void *object);
+void *ocl_get_watched(void *object);
 
 /* A handle for the application where it may have none any more; ocl_release() takes it back. */
 void ocl_lend(void *object);
@@ -726,7 +736,7 @@ extern const struct ocl_entry *const ocl_builtin[];
 /* An argument's value. @set: clSetKernelArg() was called. */
 struct ocl_value {
 	bool set;
-	cl_mem mem; /* referenced; NULL: left out */
+	cl_mem mem; /* of a kernel: watched; of a launch: referenced; NULL: left out */
 	uint8_t scalar[OCL_MAX_SCALAR];
 };
 
@@ -745,9 +755,18 @@ struct _cl_kernel {
 
 extern const struct ocl_class ocl_kernel_class;
 
+/* Who has values: a kernel watches its buffers, as OpenCL wants it; a launch keeps them. */
+struct ocl_hold {
+	void *(*take)(void *mem);
+	void (*leave)(void *mem);
+};
+
+extern const struct ocl_hold ocl_keeps;
+
 /* Checks and stores one argument, as clSetKernelArg(); also for mutable dispatch. */
-cl_int ocl_set_value(const struct ocl_entry *entry, struct ocl_value *values, cl_context context,
-		     cl_uint index, size_t size, const void *value);
+cl_int ocl_set_value(const struct ocl_entry *entry, struct ocl_value *values,
+		     const struct ocl_hold *hold, cl_context context, cl_uint index, size_t size,
+		     const void *value);
 
 /* The work-items of a launch; 1 in dimensions that it has not. */
 struct ocl_range {

@@ -5,7 +5,7 @@
  */
 #include <pthread.h>
 
-#include "opencl.h"
+#include "builtin.h"
 
 static int8_t picture[DIGITS_PIXELS];
 static int8_t expected[DIGITS_CLASSES];
@@ -38,6 +38,46 @@ struct net {
 	cl_kernel kernel;
 	cl_mem in, out;
 };
+
+static void CL_CALLBACK mark_destroyed(cl_mem mem, void *destroyed)
+{
+	*(volatile int *)destroyed = 1;
+}
+
+/* A kernel keeps no buffer; a command that was enqueued does. */
+static void arguments_are_not_kept(void **state)
+{
+	volatile int destroyed = 0;
+	cl_kernel kernel, clone;
+	cl_mem in, out;
+	struct cl cl;
+	cl_int error;
+
+	cl_begin(&cl);
+	in = cl_buffer(&cl, 16, NULL);
+	out = cl_buffer(&cl, 16, NULL);
+	kernel = cl_copy_kernel(&cl, in, out, 16);
+	assert_int_equal(clSetMemObjectDestructorCallback(in, mark_destroyed, (void *)&destroyed),
+			 CL_SUCCESS);
+	assert_int_equal(cl_run(cl.queue, kernel, NULL), CL_SUCCESS);
+	clone = clCloneKernel(kernel, &error);
+	assert_int_equal(error, CL_SUCCESS);
+	assert_int_equal(clFinish(cl.queue), CL_SUCCESS);
+	assert_false(destroyed);
+	assert_int_equal(clReleaseMemObject(in), CL_SUCCESS);
+	assert_true(destroyed);
+	assert_int_equal(cl_run(cl.queue, kernel, NULL), CL_INVALID_KERNEL_ARGS);
+	assert_int_equal(cl_run(cl.queue, clone, NULL), CL_INVALID_KERNEL_ARGS);
+	in = cl_buffer(&cl, 16, NULL);
+	cl_set_buffer(kernel, 0, in);
+	assert_int_equal(cl_run(cl.queue, kernel, NULL), CL_SUCCESS);
+	assert_int_equal(clReleaseMemObject(in), CL_SUCCESS);
+	assert_int_equal(clFinish(cl.queue), CL_SUCCESS);
+	assert_int_equal(clReleaseMemObject(out), CL_SUCCESS);
+	assert_int_equal(clReleaseKernel(kernel), CL_SUCCESS);
+	assert_int_equal(clReleaseKernel(clone), CL_SUCCESS);
+	cl_end(&cl);
+}
 
 static void begin_with(struct net *net, cl_program program)
 {
@@ -779,6 +819,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(runs_like_libnpu),
 		cmocka_unit_test(arguments_are_taken_at_enqueue),
+		cmocka_unit_test(arguments_are_not_kept),
 		cmocka_unit_test(unwanted_output),
 		cmocka_unit_test(saved_and_loaded_again),
 		cmocka_unit_test(bad_binaries),
