@@ -40,7 +40,9 @@ void onnx_value_shape(struct onnx_value *value, enum npu_dtype dtype, u32 rank, 
 	value->known = true;
 	value->dtype = dtype;
 	value->rank = rank;
-	memmove(value->dim, dim, rank * sizeof(*dim));
+	/* A scalar has no dimensions to point at. */
+	if (rank)
+		memmove(value->dim, dim, rank * sizeof(*dim));
 }
 
 const struct npu_tensor *onnx_tensor(const struct onnx *o, u32 index)
