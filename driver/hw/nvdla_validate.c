@@ -351,6 +351,22 @@ static bool independent(const struct walk *w, u32 task, u32 done)
 	return true;
 }
 
+/*
+ * CACC loses the end of an operation whose last atom leaves its delivery buffer in the cycle in
+ * which the next operation's last atom enters it; SDP then waits for ever (seen on the RTL).  That
+ * takes a convolution whose atoms all fit beside one that is left: four times the kernel group at
+ * most.
+ */
+static bool fits_delivery(const struct nvdla_task_view *v)
+{
+	u64 atoms = (u64)VIEW_SIZE(v, CACC, D_DATAOUT_SIZE_0, DATAOUT_WIDTH) *
+		    VIEW_SIZE(v, CACC, D_DATAOUT_SIZE_0, DATAOUT_HEIGHT) *
+		    DIV_ROUND_UP(VIEW_SIZE(v, CACC, D_DATAOUT_SIZE_1, DATAOUT_CHANNEL),
+				 (u32)v->cfg->atomic_k);
+
+	return v->kind == NVDLA_CHAIN_CONV && atoms < 4u * v->cfg->atomic_k;
+}
+
 static int check_task(struct nvdla_task_view *v, struct walk *w, size_t offset)
 {
 	struct nvdla_chain *chain = w->chain;
@@ -384,7 +400,8 @@ static int check_task(struct nvdla_task_view *v, struct walk *w, size_t offset)
 		return err;
 	grow_regions(chain, list);
 	chain->banks = max(chain->banks, (u32)info->data_banks + info->weight_banks);
-	if (v->index && !(info->flags & NVDLA_TASK_LUT) && independent(w, v->index, info->done))
+	if (v->index && !(info->flags & NVDLA_TASK_LUT) && !fits_delivery(v) &&
+	    independent(w, v->index, info->done))
 		info->flags |= NVDLA_TASK_OVERLAPS;
 	w->last_done = info->done;
 	return 0;
