@@ -416,14 +416,14 @@ irqreturn_t nvdla_sched_irq_thread(int irq, void *data)
 /* ---- life ---- */
 
 /*
- * What drm_dev_wedged_event() does, where there is one: it tells it of the primary node, which devices
- * of the accel subsystem have not, and does not look whether it is there.
+ * What drm_dev_wedged_event() does, where there is one: it tells it of the primary node, which
+ * devices of the accel subsystem have not, and does not look whether it is there.
  */
 static void tell_wedged(struct work_struct *work)
 {
 	struct nvdla_sched *sched = container_of(work, struct nvdla_sched, wedged);
 	struct nvdla_device *nvdla = container_of(sched, struct nvdla_device, sched);
-	char *event[] = { "WEDGED=rebind", NULL };
+	char wedged[] = "WEDGED=rebind", *event[] = { wedged, NULL };
 	int cookie;
 
 	if (!drm_dev_enter(&nvdla->drm, &cookie))

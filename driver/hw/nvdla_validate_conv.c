@@ -56,8 +56,8 @@ static void read_conv(const struct nvdla_task_view *v, struct conv *n)
 }
 
 /*
- * Kernel rows side by side: what else is programmed comes out wrong, or the weights of later tasks are
- * read from the wrong place (seen on the RTL).
+ * Kernel rows side by side: what else is programmed comes out wrong, or the weights of later
+ * tasks are read from the wrong place (seen on the RTL).
  */
 static int check_rows(const struct nvdla_task_view *v, const struct conv *n, u32 channels)
 {
