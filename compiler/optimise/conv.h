@@ -57,8 +57,9 @@ struct npu_conv {
 /* Appends the layer; 0 or a negative errno, -ERANGE and -E2BIG as lowering has them. */
 int npu_conv_layer(struct npu_opt *opt, struct npu_conv *conv);
 
-/* Has kernel @k a weight, without its zero point, that is not within these? */
-bool npu_has_weight_beyond(const struct npu_kernels *kernels, u32 k, s32 low, s32 high);
+/* Kernels with a weight that is not INT8 without its zero point: numbers, in the net's arena; 0 or -ENOMEM. */
+int npu_find_bad_kernels(struct npu_opt *opt, const struct npu_kernels *kernels, u32 **bad,
+			 u32 *count);
 
 /*
  * A step of the CPU that writes channels @conv->bad into the operator's output, where there are any: it

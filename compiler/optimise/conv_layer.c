@@ -13,7 +13,8 @@
 
 #define TABLE_ALIGN 64u /* the largest beat of all configurations, twice */
 
-bool npu_has_weight_beyond(const struct npu_kernels *kernels, u32 k, s32 low, s32 high)
+/* Has kernel @k a weight, without its zero point, that is not within these? */
+static bool has_weight_beyond(const struct npu_kernels *kernels, u32 k, s32 low, s32 high)
 {
 	size_t i, per = (size_t)kernels->r * kernels->s * kernels->channels;
 	s32 zero = kernels->zero[kernels->zero_count == 1 ? 0 : k];
@@ -29,22 +30,31 @@ bool npu_has_weight_beyond(const struct npu_kernels *kernels, u32 k, s32 low, s3
 	return false;
 }
 
-/* Kernels with a weight that is not INT8 without its zero point. */
+int npu_find_bad_kernels(struct npu_opt *opt, const struct npu_kernels *kernels, u32 **bad,
+			 u32 *count)
+{
+	u32 k;
+
+	*count = 0;
+	*bad = npu_arena_array(&opt->net->arena, kernels->k, sizeof(**bad));
+	if (!*bad)
+		return npu_opt_nomem(opt);
+	for (k = 0; k < kernels->k; k++)
+		if (has_weight_beyond(kernels, k, -128, 127))
+			(*bad)[(*count)++] = k;
+	return 0;
+}
+
 static int find_bad(struct npu_opt *opt, struct npu_conv *conv)
 {
 	struct npu_kernels *kernels = &conv->kernels;
-	u32 k;
 
-	conv->bad = npu_arena_array(&opt->net->arena, kernels->k, sizeof(*conv->bad));
 	conv->constant = npu_arena_array(&opt->net->arena, kernels->k, sizeof(*conv->constant));
 	conv->channel = npu_arena_array(&opt->net->arena, kernels->k, sizeof(*conv->channel));
-	if (!conv->bad || !conv->constant || !conv->channel)
+	if (!conv->constant || !conv->channel)
 		return npu_opt_nomem(opt);
 	kernels->constant = conv->constant;
-	for (k = 0; k < kernels->k; k++)
-		if (npu_has_weight_beyond(kernels, k, -128, 127))
-			conv->bad[conv->bad_count++] = k;
-	return 0;
+	return npu_find_bad_kernels(opt, kernels, &conv->bad, &conv->bad_count);
 }
 
 static u32 round_up(u32 value, u32 step)
@@ -76,7 +86,7 @@ static void keep_beyond_two(struct npu_conv *conv)
 
 	conv->bad_count = 0;
 	for (i = 0; i < count; i++)
-		if (npu_has_weight_beyond(&conv->kernels, conv->bad[i], -256, 254))
+		if (has_weight_beyond(&conv->kernels, conv->bad[i], -256, 254))
 			conv->bad[conv->bad_count++] = conv->bad[i];
 }
 

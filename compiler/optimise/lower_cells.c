@@ -529,26 +529,10 @@ static int finish_layers(struct build *b, u32 input, const struct npu_window *wi
 
 static int find_bad(struct build *b)
 {
-	const struct npu_tensor *weights = npu_op_input(b->opt->graph, b->o, 1);
-	const struct npu_kernels kernels = {
-		.data = weights->data,
-		.is_unsigned = weights->dtype == NPU_U8,
-		.zero = weights->quant.zero,
-		.zero_count = weights->quant.count,
-		.k = weights->dim[0],
-		.r = weights->dim[1],
-		.s = weights->dim[2],
-		.channels = weights->dim[3],
-	};
-	u32 k;
+	const struct npu_kernels kernels =
+		npu_kernels_of(npu_op_input(b->opt->graph, b->o, 1), max(b->o->groups, 1u));
 
-	b->bad = npu_arena_array(&b->opt->net->arena, kernels.k, sizeof(*b->bad));
-	if (!b->bad)
-		return npu_opt_nomem(b->opt);
-	for (k = 0; k < kernels.k; k++)
-		if (npu_has_weight_beyond(&kernels, k, -128, 127))
-			b->bad[b->bad_count++] = k;
-	return 0;
+	return npu_find_bad_kernels(b->opt, &kernels, &b->bad, &b->bad_count);
 }
 
 /* The values that layers read and write: where they are turned, views of the operator's. */

@@ -8,22 +8,16 @@
 static void set_geometry(struct npu_opt *opt, struct npu_conv *conv)
 {
 	const struct npu_value *value = &opt->net->value[conv->input];
-	const struct npu_tensor *weights = conv->weights;
 	const struct npu_op *op = &opt->graph->op[conv->op];
 	u32 nhwc[4];
 
-	conv->kernels.k = weights->dim[0];
+	conv->kernels = npu_kernels_of(conv->weights, op->groups);
 	conv->window = npu_conv_window(opt, conv->op);
 	npu_tensor_nhwc(npu_op_output(opt->graph, op), nhwc);
 	conv->h = nhwc[1];
 	conv->w = nhwc[2];
-	if (op->kind != NPU_OP_FULLY_CONNECTED) {
-		conv->kernels.r = weights->dim[1];
-		conv->kernels.s = weights->dim[2];
-		conv->kernels.channels = weights->dim[3];
-		conv->kernels.groups = op->groups;
+	if (op->kind != NPU_OP_FULLY_CONNECTED)
 		return;
-	}
 	/* Several rows are the pixels of a 1 x 1 convolution, one row is a kernel over the plane. */
 	conv->kernels.groups = 1;
 	if (npu_fully_connected_rows(opt->graph, op) > 1) {
@@ -35,7 +29,7 @@ static void set_geometry(struct npu_opt *opt, struct npu_conv *conv)
 		conv->kernels.s = value->w;
 		conv->h = conv->w = 1;
 	}
-	conv->kernels.channels = weights->dim[1] / (conv->kernels.r * conv->kernels.s);
+	conv->kernels.channels = conv->weights->dim[1] / (conv->kernels.r * conv->kernels.s);
 	conv->window.r = conv->kernels.r;
 	conv->window.s = conv->kernels.s;
 }
@@ -76,10 +70,6 @@ int npu_lower_conv(struct npu_opt *opt, u32 op)
 	if (opt->op[op].pixels != NPU_NONE)
 		read_pixels(opt, &conv, opt->op[op].pixels);
 
-	conv.kernels.data = conv.weights->data;
-	conv.kernels.is_unsigned = conv.weights->dtype == NPU_U8;
-	conv.kernels.zero = conv.weights->quant.zero;
-	conv.kernels.zero_count = conv.weights->quant.count;
 	set_geometry(opt, &conv);
 	/* A stride that is never taken may be larger than the register holds. */
 	conv.window.stride_y = conv.h == 1 ? 1 : conv.window.stride_y;

@@ -1,6 +1,21 @@
 // SPDX-License-Identifier: MIT
 #include "pack.h"
 
+struct npu_kernels npu_kernels_of(const struct npu_tensor *weights, u32 groups)
+{
+	return (struct npu_kernels){
+		.data = weights->data,
+		.is_unsigned = weights->dtype == NPU_U8,
+		.zero = weights->quant.zero,
+		.zero_count = weights->quant.count,
+		.k = weights->dim[0],
+		.r = weights->dim[1],
+		.s = weights->dim[2],
+		.channels = weights->dim[3],
+		.groups = groups,
+	};
+}
+
 s32 npu_kernels_at(const struct npu_kernels *kernels, u32 k, u32 r, u32 s, u32 c)
 {
 	size_t at = (((size_t)k * kernels->r + r) * kernels->s + s) * kernels->channels + c;

@@ -28,6 +28,9 @@ struct npu_kernels {
 	u32 groups;
 };
 
+/* Weights of a tensor [K][R][S][C/groups]. */
+struct npu_kernels npu_kernels_of(const struct npu_tensor *weights, u32 groups);
+
 /* A weight without its zero point: -255 .. 255. */
 s32 npu_kernels_at(const struct npu_kernels *kernels, u32 k, u32 r, u32 s, u32 c);
 
