@@ -354,13 +354,6 @@ const struct npu_op_support npu_op_support[NPU_OP_COUNT] = {
 			     .limits = "where features keep their layout" },
 };
 
-const char *npu_op_unit(const struct nvdla_config *config, enum npu_op_kind kind)
-{
-	const struct npu_op_support *row = &npu_op_support[kind];
-
-	return (config->features & row->needs) == row->needs ? row->unit : NULL;
-}
-
 /* Why the NPU does not do this operator; NULL: it does. */
 static const char *cpu_reason(const struct npu_opt *opt, const struct npu_op *op)
 {
@@ -368,8 +361,6 @@ static const char *cpu_reason(const struct npu_opt *opt, const struct npu_op *op
 
 	if (!row->lower)
 		return "the NPU has no unit for this operator";
-	if (!npu_op_unit(opt->config, op->kind))
-		return "this configuration has no unit for this operator";
 	return row->check(opt, op);
 }
 

@@ -5,15 +5,12 @@
 
 #include "../graph.h"
 
-#include "nvdla_config.h"
-
 struct npu_opt;
 
 /**
  * struct npu_op_support - what the NPU does of an operator
  * @unit: units that do it; NULL: always a CPU step
  * @limits: for people: what must hold
- * @needs: NVDLA_HAS_* of a configuration that can
  * @table: by a table, so that there are 256 results at most
  * @check: why this one is not for the NPU; NULL: it is
  * @lower: into layers; NULL: there is nothing to do or no way to do it
@@ -21,7 +18,6 @@ struct npu_opt;
 struct npu_op_support {
 	const char *unit;
 	const char *limits;
-	u32 needs;
 	bool table;
 	const char *(*check)(const struct npu_opt *opt, const struct npu_op *op);
 	int (*lower)(struct npu_opt *opt, u32 op);
@@ -29,8 +25,5 @@ struct npu_op_support {
 
 /* By enum npu_op_kind; the one owner of what is supported. */
 extern const struct npu_op_support npu_op_support[NPU_OP_COUNT];
-
-/* The units of @config that do an operator; NULL: the CPU. */
-const char *npu_op_unit(const struct nvdla_config *config, enum npu_op_kind kind);
 
 #endif /* NPU_SUPPORT_H */

@@ -10,9 +10,9 @@
 #include "json.h"
 
 /* What the CPU does is called so in the tables. */
-static const char *unit_of(const struct nvdla_config *config, enum npu_op_kind kind)
+static const char *unit_of(enum npu_op_kind kind)
 {
-	const char *unit = npu_op_unit(config, kind);
+	const char *unit = npu_op_support[kind].unit;
 
 	return unit ? unit : "CPU";
 }
@@ -32,7 +32,7 @@ static void put_row(FILE *out, const struct nvdla_config *only, const char *name
 	fprintf(out, "| %s ", name);
 	for (i = 0; i < nvdla_config_count; i++)
 		if (is_shown(only, &nvdla_configs[i]))
-			fprintf(out, "| %s ", unit_of(&nvdla_configs[i], kind));
+			fprintf(out, "| %s ", unit_of(kind));
 }
 
 static void put_head(FILE *out, const struct nvdla_config *only, const char *last)
@@ -108,8 +108,7 @@ static int add_units(struct json_object *object, const struct nvdla_config *only
 
 	for (i = 0; i < nvdla_config_count && !err; i++)
 		if (is_shown(only, &nvdla_configs[i]))
-			err = npu_json_text(units, nvdla_configs[i].name,
-					    unit_of(&nvdla_configs[i], kind));
+			err = npu_json_text(units, nvdla_configs[i].name, unit_of(kind));
 	return err;
 }
 
