@@ -17,6 +17,7 @@
 #define CL_TARGET_OPENCL_VERSION 300
 #include <CL/cl.h>
 
+#include "../common/dense_layer.h"
 #include "bench.h"
 #include "cl_npu_command_buffer.h"
 #include "internal.h"
@@ -82,24 +83,10 @@ struct cost {
 static void *make_file(struct npu_device *device, size_t *bytes)
 {
 	static const int8_t weights[64 * 64];
-	const struct npu_tensor_info vector = {
-		.size = sizeof(vector), .rank = 2, .shape = { 1, 64 }, .scale = 1
-	};
-	const struct npu_tensor_info matrix = {
-		.size = sizeof(matrix), .rank = 2, .shape = { 64, 64 }, .scale = 1
-	};
-	const struct npu_operator op = {
-		.size = sizeof(op),
-		.kind = NPU_OPERATOR_FULLY_CONNECTED,
-		.input = { &vector },
-		.output = &vector,
-		.weights = &matrix,
-		.weight_data = weights,
-	};
 	struct npu_model *model;
 	void *data;
 
-	check(npu_model_of_operator(device, &op, "layer", NULL, &model), npu_error());
+	check(dense_layer(device, 64, weights, NULL, &model), npu_error());
 	check(npu_model_save_memory(model, &data, bytes), npu_error());
 	npu_model_free(model);
 	return data;

@@ -10,6 +10,8 @@
 #include "../../libnpu/opencl/command_buffer.h"
 #include "../../libnpu/opencl/external_memory.h"
 
+#include "../common/dense_layer.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -746,25 +748,10 @@ static void (*const calls[])(struct fuzz *f) = {
 static void make_model(void)
 {
 	static const int8_t weights[16 * 16];
-	const struct npu_tensor_info vector = {
-		.size = sizeof(vector), .rank = 2, .shape = { 1, 16 }, .scale = 1
-	};
-	const struct npu_tensor_info matrix = {
-		.size = sizeof(matrix), .rank = 2, .shape = { 16, 16 }, .scale = 1
-	};
-	const struct npu_operator op = {
-		.size = sizeof(op),
-		.kind = NPU_OPERATOR_FULLY_CONNECTED,
-		.input = { &vector },
-		.output = &vector,
-		.weights = &matrix,
-		.weight_data = weights,
-	};
 	struct npu_device *npu;
 	struct npu_model *model;
 
-	if (npu_open("sim:nv_small", &npu) ||
-	    npu_model_of_operator(npu, &op, "layer", NULL, &model) ||
+	if (npu_open("sim:nv_small", &npu) || dense_layer(npu, 16, weights, NULL, &model) ||
 	    npu_model_save_memory(model, &model_file, &model_bytes))
 		abort();
 	npu_model_free(model);
