@@ -108,7 +108,7 @@ static void compile(struct net *n, const struct nvdla_config *config, const char
 static void run(struct net *n, const struct nvdla_config *config)
 {
 	struct npu_device *device;
-	struct npu_model *model;
+	struct npu_model *model = NULL;
 	char path[64], name[64];
 	struct shared_io io;
 

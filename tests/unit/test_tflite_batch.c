@@ -319,7 +319,7 @@ static u8 *write_trial(const struct trial *t, size_t *bytes)
 
 static void check_trial(struct trial *t, u32 number)
 {
-	struct npu_reference *reference;
+	struct npu_reference *reference = NULL;
 	struct npu_graph *graph;
 	struct npu_diag diag = { 0 };
 	const float *out;
