@@ -237,6 +237,7 @@ struct npu_lane {
  * @queue_lock: of everything below
  * @worker, @workers: threads of npu_submit(), one for each lane, started as jobs come
  * @idle: workers that wait for a job
+ * @queued: jobs that wait for a worker
  * @first, @last: queue of jobs that have not begun; @wake: something changed there
  * @stopping: the model is being freed
  */
@@ -263,7 +264,7 @@ struct npu_model {
 	pthread_mutex_t queue_lock;
 	pthread_cond_t wake;
 	pthread_t worker[NPU_MODEL_LANES];
-	u32 workers, idle;
+	u32 workers, idle, queued;
 	bool stopping;
 	struct npu_job *first, *last;
 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * Runs in the background: a queue for each model, and a worker thread for each run that it can have
- * under way, started as jobs come: what one computes on the CPU passes while another has the NPU.  A job has two owners, the application and the queue; whoever lets
- * go last frees it, so neither has to wait for the other.
+ * under way, started as jobs come: what one computes on the CPU passes while another has the NPU.  A job has two
+ * owners, the application and the queue; whoever lets go last frees it, so neither has to wait for the other.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -133,6 +133,7 @@ static struct npu_job *pop_job(struct npu_model *model)
 		model->first = job->next;
 		if (!model->first)
 			model->last = NULL;
+		model->queued--;
 	}
 	return job;
 }
@@ -159,12 +160,15 @@ static void *worker(void *context)
 	return NULL;
 }
 
-/* Another worker where none waits for the job that is about to come. */
+/*
+ * Another worker where none waits for the job that is about to come.  A worker that was woken counts as idle until
+ * it has taken its job, which then still counts as queued.
+ */
 static int start_worker(struct npu_model *model)
 {
 	int err;
 
-	if (model->idle || model->workers == NPU_MODEL_LANES)
+	if (model->idle > model->queued || model->workers == NPU_MODEL_LANES)
 		return 0;
 	err = pthread_create(&model->worker[model->workers], NULL, worker, model);
 	if (!err)
@@ -212,6 +216,7 @@ int npu_submit(struct npu_model *model, const struct npu_input *inputs, unsigned
 		else
 			model->first = job;
 		model->last = job;
+		model->queued++;
 		pthread_cond_signal(&model->wake);
 	}
 	pthread_mutex_unlock(&model->queue_lock);

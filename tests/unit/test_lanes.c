@@ -138,13 +138,24 @@ static void finish(struct in_flight *f, u32 i)
 	npu_job_free(f->job);
 }
 
-/* The first run waits for the second one on the NPU, which then waits for the first to end. */
+static void wait_for_submissions(u32 count)
+{
+	pthread_mutex_lock(&gate.lock);
+	wait_until(NULL, &gate.begun, count);
+	pthread_mutex_unlock(&gate.lock);
+}
+
+/*
+ * The first run waits for the second one on the NPU, which then waits for the first to end.  Two workers would
+ * come to the gate in any order: the second run is begun when the first is there.
+ */
 static void test_overlap(void **state)
 {
 	struct in_flight first, second;
 
 	gate.hold_first = gate.hold_second = true;
 	submit(&first, 0);
+	wait_for_submissions(1);
 	submit(&second, 1);
 	finish(&first, 0);
 	pthread_mutex_lock(&gate.lock);
@@ -155,6 +166,22 @@ static void test_overlap(void **state)
 	finish(&second, 1);
 	assert_false(gate.timed_out);
 	assert_int_equal(gate.most_inside, 2);
+}
+
+/* A worker that waits for a job is no reason for two jobs to share it: the first one waits for the other here. */
+static void test_one_idle(void **state)
+{
+	struct in_flight alone, first, second;
+
+	submit(&alone, 0);
+	finish(&alone, 0);
+	gate.begun = 0;
+	gate.hold_first = true;
+	submit(&first, 1);
+	submit(&second, 2);
+	finish(&first, 1);
+	finish(&second, 2);
+	assert_false(gate.timed_out);
 }
 
 /* Many of them, each with its own picture. */
@@ -217,6 +244,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_overlap, begin, end),
+		cmocka_unit_test_setup_teardown(test_one_idle, begin, end),
 		cmocka_unit_test_setup_teardown(test_results, begin, end),
 		cmocka_unit_test_setup_teardown(test_plan_waits, begin, end),
 		cmocka_unit_test_setup_teardown(test_freed, begin, end),
