@@ -410,11 +410,13 @@ static void test_jobs(void **state)
 	end(&b);
 }
 
-/* Says that a run has begun, and takes its time. */
-static void slow_step(void *context, struct npu_model *model, u32 step)
+/* A run stays in its first step until it may go on: a number of milliseconds would be a bet on the scheduler. */
+static void hold_step(void *context, struct npu_model *model, u32 step)
 {
-	stop = true;
-	usleep(30000);
+	const atomic_bool *go_on = context;
+
+	while (!atomic_load(go_on))
+		usleep(100);
 }
 
 static void test_job_timeout(void **state)
@@ -422,16 +424,18 @@ static void test_job_timeout(void **state)
 	struct npu_run_stats stats = { .size = sizeof(stats) };
 	int8_t out[JOBS][CLASSES];
 	struct npu_job *job[JOBS];
+	atomic_bool go_on = false;
 	struct bench b;
 	unsigned i;
 
 	begin(&b, "sim", 0);
-	npu_model_set_hook(b.model, slow_step, NULL);
+	npu_model_set_hook(b.model, hold_step, &go_on);
 	for (i = 0; i < JOBS; i++)
 		submit(&b, out[i], &job[i]);
 	assert_int_equal(npu_job_wait(job[JOBS - 1], 0), -ETIMEDOUT);
 	assert_int_equal(npu_job_wait(job[0], 20), -ETIMEDOUT);
 	assert_int_equal(npu_job_stats(job[JOBS - 1], &stats), -EBUSY);
+	atomic_store(&go_on, true);
 	assert_int_equal(npu_job_wait(job[JOBS - 1], 20000), 0);
 	for (i = 0; i < JOBS; i++)
 		npu_job_free(job[i]);
@@ -455,20 +459,35 @@ static void test_job_abandoned(void **state)
 	end(&b);
 }
 
+/* Says that a run has begun, which then takes until its model is being freed. */
+static void outlive_model(void *context, struct npu_model *model, u32 step)
+{
+	atomic_bool *begun = context;
+	bool stopping = false;
+
+	atomic_store(begun, true);
+	while (!stopping) {
+		usleep(100);
+		pthread_mutex_lock(&model->queue_lock);
+		stopping = model->stopping;
+		pthread_mutex_unlock(&model->queue_lock);
+	}
+}
+
 /* One job has begun when the model goes, and is done to its end; the others are not. */
 static void test_model_freed_first(void **state)
 {
 	static int8_t out[JOBS][CLASSES];
 	struct npu_job *job[JOBS];
 	unsigned i, done = 0, cancelled = 0;
+	atomic_bool begun = false;
 	struct bench b;
 
 	begin(&b, "sim", 0);
-	npu_model_set_hook(b.model, slow_step, NULL);
-	stop = false;
+	npu_model_set_hook(b.model, outlive_model, &begun);
 	for (i = 0; i < JOBS; i++)
 		submit(&b, out[i], &job[i]);
-	while (!stop)
+	while (!atomic_load(&begun))
 		usleep(100);
 	end(&b);
 	for (i = 0; i < JOBS; i++) {
