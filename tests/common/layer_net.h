@@ -36,6 +36,36 @@ static inline u32 padding_below(u32 *state, u32 kernel, u32 dilation)
 	return next_random(state, span < 32 ? span : 32);
 }
 
+static inline void random_padding(u32 *state, struct layer_numbers *n)
+{
+	n->pt = padding_below(state, n->r, n->dy);
+	n->pl = padding_below(state, n->s, n->dx);
+	n->pb = padding_below(state, n->r, n->dy);
+	n->pr = padding_below(state, n->s, n->dx);
+}
+
+/* A 3 x 3 convolution whose output is as large as its input. */
+static inline struct layer_numbers layer_3x3(u32 c, u32 h, u32 w, u32 k)
+{
+	return (struct layer_numbers){
+		.c = c,
+		.h = h,
+		.w = w,
+		.k = k,
+		.r = 3,
+		.s = 3,
+		.sy = 1,
+		.sx = 1,
+		.pt = 1,
+		.pl = 1,
+		.pb = 1,
+		.pr = 1,
+		.dy = 1,
+		.dx = 1,
+		.groups = 1,
+	};
+}
+
 /* Any layer of at most so many channels, and as many kernels, rows and columns. */
 static inline void random_large(u32 *state, u32 channels, u32 rows, u32 cols,
 				struct layer_numbers *n)
@@ -53,10 +83,7 @@ static inline void random_large(u32 *state, u32 channels, u32 rows, u32 cols,
 		.dx = random_between(state, 1, 3),
 		.groups = 1,
 	};
-	n->pt = padding_below(state, n->r, n->dy);
-	n->pl = padding_below(state, n->s, n->dx);
-	n->pb = padding_below(state, n->r, n->dy);
-	n->pr = padding_below(state, n->s, n->dx);
+	random_padding(state, n);
 	if (next_random(state, 4) == 0) {
 		n->groups = n->k = n->c;
 	} else if (next_random(state, 3) == 0) {

@@ -23,6 +23,7 @@
 #include <CL/cl_ext.h>
 
 #include "../common/test_device.h"
+#include "../common/whole_file.h"
 #include "cl_npu.h"
 #include "npu.h"
 
@@ -138,19 +139,9 @@ static inline cl_int cl_event_status(cl_event event)
 
 static inline void *cl_read_file(const char *path, size_t *bytes)
 {
-	FILE *file = fopen(path, "rb");
-	void *data;
-	long size;
+	void *data = whole_file(path, bytes);
 
-	assert_non_null(file);
-	fseek(file, 0, SEEK_END);
-	size = ftell(file);
-	rewind(file);
-	data = malloc((size_t)size);
 	assert_non_null(data);
-	assert_int_equal(fread(data, 1, (size_t)size, file), size);
-	fclose(file);
-	*bytes = (size_t)size;
 	return data;
 }
 

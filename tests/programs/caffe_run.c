@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "../common/shared_models.h"
+#include "../common/whole_file.h"
 #include "graph.h"
 #include "npu_compiler.h"
 #include "quantise/quantise.h"
@@ -46,19 +47,14 @@ static bool golden(const char *name, const char *kind, unsigned i, void *data, s
 
 static struct npu_graph *import(const char *name)
 {
-	const size_t limit = 1 << 16;
-	char *text = shared_alloc(limit), path[512];
+	char path[512];
 	struct npu_graph *graph = NULL;
 	struct npu_diag diag = { "" };
-	size_t bytes = 0;
-	FILE *file;
+	size_t bytes;
+	void *text;
 
 	model_path(name, path);
-	file = fopen(path, "rb");
-	if (file) {
-		bytes = fread(text, 1, limit, file);
-		fclose(file);
-	}
+	text = whole_file(path, &bytes);
 	if (npu_import(text, bytes, path, NULL, &graph, &diag)) {
 		tap(false, "%s is imported: %s", name, diag.text);
 		graph = NULL;

@@ -14,6 +14,7 @@
 
 #include "../common/chain_build.h"
 #include "../common/chain_device.h"
+#include "../common/whole_file.h"
 #include "nvdla_rules.h"
 
 #define MEMORY_BASE 0x80000000ull
@@ -315,21 +316,9 @@ static char *join(const char *dir, const char *name)
 static u8 *read_file(const char *dir, const char *name, size_t *bytes)
 {
 	char *path = join(dir, name);
-	FILE *f = fopen(path, "rb");
-	u8 *data;
+	u8 *data = whole_file(path, bytes);
 
 	free(path);
-	if (!f)
-		return NULL;
-	fseek(f, 0, SEEK_END);
-	*bytes = (size_t)ftell(f);
-	rewind(f);
-	data = malloc(*bytes + 1);
-	if (data && fread(data, 1, *bytes, f) != *bytes) {
-		free(data);
-		data = NULL;
-	}
-	fclose(f);
 	return data;
 }
 

@@ -11,6 +11,7 @@
 
 #include "../../tools/demo/digit_images.h"
 #include "../common/test_device.h"
+#include "../common/whole_file.h"
 #include "npu.h"
 #include "reference.h"
 
@@ -54,27 +55,6 @@ static bool read_trained(const char *path, struct trained *trained)
 	return good && strlen(trained->says) == trained->images;
 }
 
-static void *read_file(const char *path, size_t *bytes)
-{
-	FILE *file = fopen(path, "rb");
-	void *data = NULL;
-	long size;
-
-	if (!file)
-		return NULL;
-	if (!fseek(file, 0, SEEK_END) && (size = ftell(file)) > 0) {
-		rewind(file);
-		data = malloc(size);
-		if (data && fread(data, 1, size, file) != (size_t)size) {
-			free(data);
-			data = NULL;
-		}
-		*bytes = size;
-	}
-	fclose(file);
-	return data;
-}
-
 static void check_reference(const struct digit *digits, const struct trained *trained)
 {
 	unsigned i, same = 0, right = 0;
@@ -82,7 +62,7 @@ static void check_reference(const struct digit *digits, const struct trained *tr
 	struct npu_reference *reference = NULL;
 	struct npu_graph *graph = NULL;
 	size_t bytes = 0;
-	void *file = read_file(MODEL, &bytes);
+	void *file = whole_file(MODEL, &bytes);
 
 	if (!file || npu_import_tflite(file, bytes, MODEL, NULL, &graph, &diag) ||
 	    npu_reference_new(graph, &reference, &diag)) {

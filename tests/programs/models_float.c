@@ -11,6 +11,7 @@
 
 #include "../../tools/common/image.h"
 #include "../common/shared_models.h"
+#include "../common/whole_file.h"
 #include "graph.h"
 #include "npu_compiler.h"
 #include "onnx.pb-c.h"
@@ -52,19 +53,9 @@ struct blob {
 
 static struct blob read_blob(const char *path)
 {
-	struct blob blob = { NULL, 0 };
-	FILE *file = fopen(path, "rb");
-	long size;
+	struct blob blob;
 
-	if (!file)
-		return blob;
-	fseek(file, 0, SEEK_END);
-	size = ftell(file);
-	rewind(file);
-	blob.data = shared_alloc(size > 0 ? (size_t)size : 1);
-	if (size > 0 && fread(blob.data, 1, (size_t)size, file) == (size_t)size)
-		blob.bytes = (size_t)size;
-	fclose(file);
+	blob.data = whole_file(path, &blob.bytes);
 	return blob;
 }
 

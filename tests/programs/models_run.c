@@ -11,6 +11,7 @@
 
 #include "../common/shared_models.h"
 #include "../common/test_device.h"
+#include "../common/whole_file.h"
 #include "internal.h"
 #include "reference.h"
 
@@ -36,18 +37,13 @@ static bool interpret(const struct shared_model *model, const struct shared_io *
 	struct npu_graph *graph = NULL;
 	struct npu_diag diag = { "" };
 	char path[512];
-	FILE *file;
-	size_t bytes = 0, limit = 16 << 20;
-	char *data = shared_alloc(limit);
+	void *data;
+	size_t bytes;
 	bool good = false;
 	unsigned i;
 
 	shared_model_path(model->name, path);
-	file = fopen(path, "rb");
-	if (file) {
-		bytes = fread(data, 1, limit, file);
-		fclose(file);
-	}
+	data = whole_file(path, &bytes);
 	if (npu_import_tflite(data, bytes, path, NULL, &graph, &diag) == 0 &&
 	    npu_reference_new(graph, &reference, &diag) == 0) {
 		for (i = 0; i < io->input_count; i++)

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "../common/shared_models.h"
+#include "../common/whole_file.h"
 #include "graph.h"
 #include "npu_compiler.h"
 #include "nvdla_cbuf.h"
@@ -33,21 +34,10 @@ static const struct light models[] = {
 
 static char *read_model(const char *name, size_t *bytes)
 {
-	char path[512], *data = NULL;
-	FILE *file;
-	long size;
+	char path[512];
 
 	snprintf(path, sizeof(path), "%s/models/onnx/structure/%s.onnx", shared_root(), name);
-	file = fopen(path, "rb");
-	if (!file)
-		return NULL;
-	fseek(file, 0, SEEK_END);
-	size = ftell(file);
-	rewind(file);
-	data = shared_alloc((size_t)size);
-	*bytes = fread(data, 1, (size_t)size, file);
-	fclose(file);
-	return data;
+	return whole_file(path, bytes);
 }
 
 /* A range for each tensor. */

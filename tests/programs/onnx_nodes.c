@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "../common/tap.h"
+#include "../common/whole_file.h"
 #include "graph.h"
 #include "onnx.pb-c.h"
 #include "reference.h"
@@ -22,29 +23,6 @@
 #define TOLERANCE 1e-3f
 
 #define MAX_ENDS 16
-
-struct blob {
-	u8 *data;
-	size_t bytes;
-};
-
-static struct blob read_blob(const char *path)
-{
-	struct blob blob = { NULL, 0 };
-	FILE *file = fopen(path, "rb");
-	long size;
-
-	if (!file)
-		return blob;
-	fseek(file, 0, SEEK_END);
-	size = ftell(file);
-	rewind(file);
-	blob.data = size > 0 ? malloc((size_t)size) : NULL;
-	if (blob.data && fread(blob.data, 1, (size_t)size, file) == (size_t)size)
-		blob.bytes = (size_t)size;
-	fclose(file);
-	return blob;
-}
 
 struct test {
 	const char *name;
@@ -103,13 +81,13 @@ static u32 read_ends(const char *directory, const char *kind, Onnx__TensorProto 
 
 	for (i = 0; i < MAX_ENDS; i++) {
 		char path[1024];
-		struct blob blob;
+		size_t bytes;
+		void *data;
 
 		snprintf(path, sizeof(path), "%s/test_data_set_0/%s_%u.pb", directory, kind, i);
-		blob = read_blob(path);
-		ends[i] = blob.bytes ? onnx__tensor_proto__unpack(NULL, blob.bytes, blob.data)
-				     : NULL;
-		free(blob.data);
+		data = whole_file(path, &bytes);
+		ends[i] = data ? onnx__tensor_proto__unpack(NULL, bytes, data) : NULL;
+		free(data);
 		if (!ends[i])
 			break;
 	}
@@ -362,12 +340,13 @@ static void run(const char *directory, const char *name)
 {
 	struct test test = { .name = name };
 	char path[1024];
-	struct blob blob;
+	size_t bytes;
+	void *data;
 
 	snprintf(path, sizeof(path), "%s/model.onnx", directory);
-	blob = read_blob(path);
-	test.model = blob.bytes ? onnx__model_proto__unpack(NULL, blob.bytes, blob.data) : NULL;
-	free(blob.data);
+	data = whole_file(path, &bytes);
+	test.model = data ? onnx__model_proto__unpack(NULL, bytes, data) : NULL;
+	free(data);
 	if (!test.model)
 		return;
 	test.row = row_for(&test, directory);

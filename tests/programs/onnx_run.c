@@ -8,6 +8,7 @@
 #include <math.h>
 
 #include "../common/shared_models.h"
+#include "../common/whole_file.h"
 #include "graph.h"
 #include "reference.h"
 
@@ -129,18 +130,13 @@ static void run_reference(const struct onnx_model *model, float scale[SHARED_MAX
 	struct npu_graph *graph = NULL;
 	struct npu_diag diag = { "" };
 	char path[512];
-	size_t bytes = 0, limit = 16 << 20;
-	char *data = shared_alloc(limit);
+	size_t bytes;
+	void *data;
 	float *in = NULL;
-	FILE *file;
 	unsigned i;
 
 	model_path(model->name, path);
-	file = fopen(path, "rb");
-	if (file) {
-		bytes = fread(data, 1, limit, file);
-		fclose(file);
-	}
+	data = whole_file(path, &bytes);
 	if (npu_import_onnx(data, bytes, path, NULL, &graph, &diag) ||
 	    npu_reference_new(graph, &reference, &diag)) {
 		tap(false, "%s is imported: %s", model->name, diag.text);

@@ -11,6 +11,7 @@
 #include "npu_compiler.h"
 
 #include "../common/shared_models.h"
+#include "../common/whole_file.h"
 
 /* ---- topologies ------------------------------------------------------------------- */
 
@@ -229,24 +230,6 @@ static void test_effort(const char *path, const char *name, u64 limit)
 	npu_program_free(program);
 }
 
-static void *read_file(const char *path, size_t *bytes)
-{
-	FILE *file = fopen(path, "rb");
-	char *text = NULL;
-	FILE *out;
-	int c;
-
-	if (!file)
-		return NULL;
-	out = open_memstream(&text, bytes);
-	while (out && (c = fgetc(file)) != EOF)
-		fputc(c, out);
-	if (out)
-		fclose(out);
-	fclose(file);
-	return text;
-}
-
 /* ---- all of it ---------------------------------------------------------------------- */
 
 static void test_resnet(const char *shared)
@@ -262,7 +245,7 @@ static void test_resnet(const char *shared)
 	char *text;
 
 	snprintf(path, sizeof(path), "%s/models/structure/resnet50-convs.tsv", shared);
-	text = read_file(path, &bytes);
+	text = whole_file(path, &bytes);
 	if (!text) {
 		if (getenv("CI"))
 			tap(false, "%s is missing", path);

@@ -319,10 +319,7 @@ static void random_layer(u32 *state, const struct nvdla_config *cfg, struct laye
 		.dx = random_between(state, 1, 2),
 		.groups = 1,
 	};
-	n->pt = padding_below(state, n->r, n->dy);
-	n->pl = padding_below(state, n->s, n->dx);
-	n->pb = padding_below(state, n->r, n->dy);
-	n->pr = padding_below(state, n->s, n->dx);
+	random_padding(state, n);
 	if (next_random(state, 5) == 0)
 		n->groups = n->k = n->c;
 	else if (next_random(state, 3) == 0) {

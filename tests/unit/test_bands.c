@@ -214,28 +214,15 @@ static void test_two_layers(void **unused)
 /* Pooling whose windows cross runs on the fly, because what is in front of it cannot be cut. */
 static void test_pooled(void **unused)
 {
-	const struct layer_numbers n = { .c = 8,
-					 .h = 64,
-					 .w = 32,
-					 .k = 64,
-					 .r = 3,
-					 .s = 3,
-					 .sy = 1,
-					 .sx = 1,
-					 .pt = 1,
-					 .pl = 1,
-					 .pb = 1,
-					 .pr = 1,
-					 .dy = 1,
-					 .dx = 1,
-					 .groups = 1,
-					 .pool = 3,
-					 .pool_stride = 2,
-					 .pool_pad = 1 };
-	struct npu_net *net = layer_net(&n, small());
+	struct layer_numbers n = layer_3x3(8, 64, 32, 64);
+	struct npu_net *net;
 	struct npu_plan *plan;
 	u32 i;
 
+	n.pool = 3;
+	n.pool_stride = 2;
+	n.pool_pad = 1;
+	net = layer_net(&n, small());
 	assert_non_null(net);
 	plan = plan_of(net, 2 * PAGE);
 	assert_int_equal(plan->place[net->layer[0].unpooled].count, 0);

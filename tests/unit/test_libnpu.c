@@ -22,6 +22,7 @@
 #include <cmocka.h>
 
 #include "../common/test_device.h"
+#include "../common/whole_file.h"
 #include "internal.h"
 #include "npusim.h"
 
@@ -579,13 +580,9 @@ static void test_bad_models(void **state)
 
 static void *read_model(const char *path, size_t *bytes)
 {
-	FILE *file = fopen(path, "rb");
-	void *data = malloc(1 << 20);
+	void *data = whole_file(path, bytes);
 
-	assert_non_null(file);
 	assert_non_null(data);
-	*bytes = fread(data, 1, 1 << 20, file);
-	fclose(file);
 	return data;
 }
 

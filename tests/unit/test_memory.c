@@ -261,21 +261,7 @@ static void spoil(struct npu_task *t, u32 which)
 
 static void test_verifier(void **unused)
 {
-	const struct layer_numbers n = { .c = 64,
-					 .h = 112,
-					 .w = 112,
-					 .k = 64,
-					 .r = 3,
-					 .s = 3,
-					 .sy = 1,
-					 .sx = 1,
-					 .pt = 1,
-					 .pl = 1,
-					 .pb = 1,
-					 .pr = 1,
-					 .dy = 1,
-					 .dx = 1,
-					 .groups = 1 };
+	const struct layer_numbers n = layer_3x3(64, 112, 112, 64);
 	struct npu_net *net = layer_net(&n, small());
 	struct npu_plan *plan;
 	u32 i, task;

@@ -5,6 +5,7 @@
  */
 #include <ftw.h>
 
+#include "../common/whole_file.h"
 #include "npu.h"
 #include "nvdla_rom.h"
 #include "serve_bench.h"
@@ -160,18 +161,10 @@ static u8 *read_file(const char *folder, const char *name, size_t *size)
 {
 	char path[4096];
 	u8 *data;
-	FILE *f;
 
 	snprintf(path, sizeof(path), "%s/%s", folder, name);
-	f = fopen(path, "rb");
-	assert_non_null(f);
-	assert_int_equal(fseek(f, 0, SEEK_END), 0);
-	*size = (size_t)ftell(f);
-	rewind(f);
-	data = malloc(*size + 1);
+	data = whole_file(path, size);
 	assert_non_null(data);
-	assert_int_equal(fread(data, 1, *size, f), *size);
-	fclose(f);
 	return data;
 }
 

@@ -317,10 +317,7 @@ static void random_numbers(u32 *state, const struct nvdla_config *cfg, struct la
 		.dx = random_between(state, 1, 2),
 		.groups = 1,
 	};
-	n->pt = padding_below(state, n->r, n->dy);
-	n->pl = padding_below(state, n->s, n->dx);
-	n->pb = padding_below(state, n->r, n->dy);
-	n->pr = padding_below(state, n->s, n->dx);
+	random_padding(state, n);
 	if (next_random(state, 3) == 0) {
 		n->pool = random_between(state, 1, 3);
 		n->pool_stride = random_between(state, 1, 3);
@@ -531,21 +528,7 @@ static void test_promise(void **unused)
 /* What fits nowhere is refused with what it needs. */
 static void test_message(void **unused)
 {
-	const struct layer_numbers n = { .c = 512,
-					 .h = 14,
-					 .w = 14,
-					 .k = 512,
-					 .r = 3,
-					 .s = 3,
-					 .sy = 1,
-					 .sx = 1,
-					 .pt = 1,
-					 .pl = 1,
-					 .pb = 1,
-					 .pr = 1,
-					 .dy = 1,
-					 .dx = 1,
-					 .groups = 1 };
+	const struct layer_numbers n = layer_3x3(512, 14, 14, 512);
 	const struct nvdla_config *cfg = nvdla_config_find("nv_small");
 	struct npu_net *net = layer_net(&n, cfg);
 	struct npu_budget budget = { 10, cfg->entry_bytes, cfg->entries, 0, 0 };
