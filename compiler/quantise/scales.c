@@ -125,6 +125,15 @@ static void unite(struct scales *s, u32 from, u32 into)
 	a->root = b->root;
 }
 
+/* The mapping that is given for @group covers what was seen of @range's tensors, to a unit. */
+static bool covers(const struct group *group, const struct group *range)
+{
+	float low = group->scale * (float)(INT8_MIN - 1 - group->zero);
+	float high = group->scale * (float)(INT8_MAX + 1 - group->zero);
+
+	return !group->fixed || !range->known || (range->low >= low && range->high <= high);
+}
+
 static void join_operands(struct scales *s, const struct npu_op *op)
 {
 	bool single = op->kind != NPU_OP_CONCAT && op->kind != NPU_OP_MINIMUM &&
@@ -141,7 +150,10 @@ static void join_operands(struct scales *s, const struct npu_op *op)
 			continue;
 		a = &s->group[find_root(s, op->input[i])];
 		b = &s->group[find_root(s, out)];
-		if (single) {
+		if (op->kind == NPU_OP_PAD && !covers(a, b)) {
+			/* What is put around is beyond the input's mapping. */
+			continue;
+		} else if (single) {
 			/* The result follows its input, whatever mapping was given for it. */
 			if (a->fixed)
 				s->group[b->root].fixed = false;
