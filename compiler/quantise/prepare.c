@@ -21,13 +21,19 @@ bool npu_has_weights(const struct npu_op *op)
 	       op->kind == NPU_OP_FULLY_CONNECTED;
 }
 
+/* Conversions alone compute nothing. */
+static bool computes_in_float(const struct npu_graph *graph, const struct npu_op *op)
+{
+	return op->kind != NPU_OP_QUANTIZE && op->kind != NPU_OP_DEQUANTIZE &&
+	       op->kind != NPU_OP_PIXELS && npu_op_output(graph, op)->dtype == NPU_F32;
+}
+
 bool npu_graph_is_float(const struct npu_graph *graph)
 {
 	u32 i;
 
 	for (i = 0; i < graph->op_count; i++)
-		if (npu_has_weights(&graph->op[i]) &&
-		    npu_op_input(graph, &graph->op[i], 0)->dtype == NPU_F32)
+		if (computes_in_float(graph, &graph->op[i]))
 			return true;
 	return false;
 }

@@ -86,7 +86,7 @@ struct npu_calibration {
 	u32 capacity;
 };
 
-/* Whether a convolution or fully connected layer computes in float32. */
+/* Whether an operator computes in float32, so that there is something to calibrate. */
 bool npu_graph_is_float(const struct npu_graph *graph);
 
 /**

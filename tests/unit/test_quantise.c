@@ -859,6 +859,31 @@ static void test_tail(void **unused)
 	npu_calibration_free(calibration);
 }
 
+/* What is put around probabilities is none: it has a mapping of its own. */
+static void test_padded_beyond(void **unused)
+{
+	struct npu_graph *g = begin(4, 4, 3), *prepared, *quantised;
+	u32 sigma = add_tensor(g, "sigma", 4, 4, 3), padded = add_tensor(g, "padded", 6, 6, 3);
+	struct npu_calibration *calibration;
+	struct npu_op *op;
+
+	add_op(g, NPU_OP_LOGISTIC, "sigma", g->input[0], NPU_NONE, sigma);
+	op = add_op(g, NPU_OP_PAD, "padded", sigma, add_number(g, -1.5f), padded);
+	op->begin[1] = op->begin[2] = op->end[1] = op->end[2] = 1;
+	end(g, padded);
+	/* There is no layer with weights, and yet something to calibrate. */
+	assert_true(npu_graph_is_float(g));
+	prepared = prepared_of(g);
+	calibration = calibrate(prepared, NPU_EQUALISE_NONE);
+	quantised = quantise(prepared, calibration);
+	assert_non_null(find_op(quantised, NPU_OP_PAD));
+	assert_true(signal_to_noise(g, quantised, NULL) > 40);
+	npu_graph_free(quantised);
+	npu_graph_free(prepared);
+	npu_graph_free(g);
+	npu_calibration_free(calibration);
+}
+
 static void test_no_range(void **unused)
 {
 	struct npu_graph *g = depthwise_net(NPU_ACT_RELU), *prepared = prepared_of(g), *quantised;
@@ -1076,6 +1101,7 @@ int main(void)
 		cmocka_unit_test(test_recognised),
 		cmocka_unit_test(test_not_recognised),
 		cmocka_unit_test(test_tail),
+		cmocka_unit_test(test_padded_beyond),
 		cmocka_unit_test(test_no_range),
 		cmocka_unit_test(test_file),
 		cmocka_unit_test(test_nvdla_table),

@@ -356,8 +356,8 @@ static int prepare(const char *path, const struct npu_import_options *import, co
 		error = npu_quantise_prepare(graph, prepared, diag);
 	else
 		error = npu_diag_set(diag, -EINVAL,
-				     "%.200s: there is nothing to calibrate: it computes in "
-				     "integers, or has no layer with weights",
+				     "%.200s: there is nothing to calibrate: nothing in it "
+				     "computes with real numbers",
 				     path);
 	npu_graph_free(graph);
 	return error;
