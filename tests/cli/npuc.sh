@@ -74,7 +74,10 @@ if [ -f "$float" ]; then
 	result $? 'is part of the report'
 	exits 0 '--random-calibration' "$npuc" "$float" --random-calibration --plan-only
 	complains 'WORTHLESS' 'says loudly what that is'
-	refuses 'a folder without samples' 'no whole number' "$npuc" "$float" --calibrate "$tmp/nothing"
+	refuses 'a folder without samples' 'nothing: there are no samples' "$npuc" "$float" --calibrate "$tmp/nothing"
+	{ head -c 400 "$sample" && printf '\0\0\300\177' && tail -c +405 "$sample"; } >"$tmp/damaged.bin"
+	refuses 'a sample that is not a number' 'damaged.bin: element 100 is not' "$npuc" "$float" --calibrate \
+		"$tmp/damaged.bin"
 	refuses 'a folder that is not there' 'No such file' "$npuc" "$float" --calibrate "$tmp/not-there"
 	refuses 'a sample of another size' 'digits.tflite: [0-9]+ bytes' "$npuc" "$float" --calibrate "$digits" --method kl
 	refuses 'an unknown method' 'percentile' "$npuc" "$float" --calibrate "$tmp/samples" --method best

@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -85,6 +86,19 @@ struct sample_files {
 	u32 count;
 };
 
+/* One sample that is damaged would spoil the ranges of all: it is named. */
+static int check_finite(const char *path, const struct npu_tensor *tensor, const float *value,
+			struct npu_diag *diag)
+{
+	size_t i;
+
+	for (i = 0; tensor->dtype == NPU_F32 && i < npu_tensor_elements(tensor); i++)
+		if (!isfinite(value[i]))
+			return npu_diag_set(diag, -EINVAL,
+					    "%.200s: element %zu is not a finite number", path, i);
+	return 0;
+}
+
 static int load_input(const struct sample_files *files, u32 input, const char *path, void *to,
 		      struct npu_diag *diag)
 {
@@ -105,6 +119,9 @@ static int load_input(const struct sample_files *files, u32 input, const char *p
 		return npu_diag_set(diag, error, "%.200s: %s", path, text);
 	memcpy(to, data, tensor->bytes);
 	free(data);
+	error = check_finite(path, tensor, to, diag);
+	if (error)
+		return error;
 	if (files->pixels && files->pixels->input == input)
 		/* The weights have taken over what is missing. */
 		npu_pixels_scale(files->graph, input, files->factor, to);
@@ -223,7 +240,9 @@ static int list_samples(const char *source, struct sample_files *files, struct n
 	}
 	if (error)
 		return npu_diag_set(diag, error, "%.200s: %s", source, strerror(-error));
-	if (!files->count || files->count % inputs)
+	if (!files->count)
+		return npu_diag_set(diag, -EINVAL, "%.200s: there are no samples in it", source);
+	if (files->count % inputs)
 		return npu_diag_set(diag, -EINVAL,
 				    "%.200s: %u files, the model has %u inputs: that is no whole "
 				    "number of samples",
