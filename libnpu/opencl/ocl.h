@@ -605,7 +605,7 @@ void ocl_queue_remove(cl_event event);
 /* CLOCK_MONOTONIC in ns. */
 cl_ulong ocl_now(void);
 
-/* ---- programs and kernels (program.c, kernel.c, launch.c) ------------------------------------------- */
+/* ---- programs and kernels (program*.c, kernel.c, launch.c) ------------------------------------------ */
 
 /* Bytes of the largest argument that is no buffer. */
 #define OCL_MAX_SCALAR 16
@@ -729,6 +729,16 @@ OCL_WEAK void ocl_host_forget(struct ocl_build *build);
 
 /* The program's build for a device; NULL: it has none. */
 struct ocl_build *ocl_program_build(cl_program program, cl_device_id device);
+
+/* Loads the build's file, for at most so many banks (0: as many as there are); 0 or libnpu's error. */
+int ocl_program_load(struct ocl_build *build, uint32_t max_banks);
+
+/* Is the build's file code for the host?  Never in what is installed. */
+bool ocl_program_is_host(const struct ocl_build *build);
+
+/* Before it is built again: all that a build has made, but for the file; all entry points. */
+void ocl_program_forget_build(struct ocl_build *build);
+void ocl_program_forget_entries(cl_program program);
 
 /* Built-in kernels: a table that ends with a NULL name (builtin.c). */
 extern const struct ocl_entry *const ocl_builtin[];
