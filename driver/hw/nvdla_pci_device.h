@@ -115,7 +115,11 @@ enum nvdla_pci_ctrl {
  */
 enum nvdla_pci_fault {
 	NVDLA_PCI_FAULT_NONE = 0,
-	NVDLA_PCI_FAULT_HANG = 1, /* once: the next task enabled never ends, until a reset */
+	/*
+	 * Once: the next task enabled never ends, until a reset.  ARG: the fault that is armed in
+	 * that moment, one of those that last: what comes next does so in whatever time.
+	 */
+	NVDLA_PCI_FAULT_HANG = 1,
 	NVDLA_PCI_FAULT_SPURIOUS = 2, /* once, now: a message although the interrupt is low */
 	NVDLA_PCI_FAULT_LOST = 3, /* once: the next message is not sent */
 	NVDLA_PCI_FAULT_LATE = 4, /* once: the next message is sent ARG milliseconds late */

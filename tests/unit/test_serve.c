@@ -595,6 +595,29 @@ static void test_hang(void **state)
 	bench_close(b);
 }
 
+/* Two faults in one: nobody can come between them. */
+static void test_hang_and_stuck_reset(void **state)
+{
+	struct bench *b = bench_open("nv_small");
+
+	fault(b, NVDLA_PCI_FAULT_HANG, NVDLA_PCI_FAULT_STUCK_RESET);
+	reset_npu(b);
+	start_copy(b, 0, 32, COPY_FROM, COPY_TO);
+	assert_int_equal(bench_interrupts(b, 100), 0);
+	assert_int_equal(bench_ctrl(b, FAULT_KIND), NVDLA_PCI_FAULT_STUCK_RESET);
+	bench_set_ctrl(b, RESET, 1);
+	assert_int_equal(bench_ctrl(b, RESET), 1);
+	fault(b, NVDLA_PCI_FAULT_NONE, 0);
+	reset_npu(b);
+	copy_right(b, 0);
+	/* What is no fault is none. */
+	fault(b, NVDLA_PCI_FAULT_HANG, NVDLA_PCI_FAULT_COUNT);
+	start_copy(b, 0, 32, COPY_FROM, COPY_TO);
+	assert_int_equal(bench_interrupts(b, 100), 0);
+	assert_int_equal(bench_ctrl(b, FAULT_KIND), NVDLA_PCI_FAULT_NONE);
+	bench_close(b);
+}
+
 static void test_spurious(void **state)
 {
 	struct bench *b = bench_open("nv_small");
@@ -880,6 +903,7 @@ int main(void)
 		cmocka_unit_test(test_function_resets),
 		cmocka_unit_test(test_stray_dma),
 		cmocka_unit_test(test_hang),
+		cmocka_unit_test(test_hang_and_stuck_reset),
 		cmocka_unit_test(test_spurious),
 		cmocka_unit_test(test_lost),
 		cmocka_unit_test(test_late),

@@ -54,6 +54,18 @@ bool serve_fault_take_dma(struct serve_fault *fault, bool write)
 	return disarm(fault, armed);
 }
 
+bool serve_fault_take_hang(struct serve_fault *fault)
+{
+	u64 armed = atomic_load(&fault->armed);
+	u32 next = (u32)armed;
+
+	if (armed >> 32 != NVDLA_PCI_FAULT_HANG)
+		return false;
+	if (!serve_fault_name(next))
+		next = NVDLA_PCI_FAULT_NONE;
+	return atomic_compare_exchange_strong(&fault->armed, &armed, (u64)next << 32);
+}
+
 const char *serve_fault_name(u32 kind)
 {
 	return kind < NVDLA_PCI_FAULT_COUNT ? names[kind] : NULL;

@@ -34,6 +34,9 @@ bool serve_fault_take(struct serve_fault *fault, enum nvdla_pci_fault kind, u32 
 /* NVDLA_PCI_FAULT_DMA, if it is meant for accesses of this direction. */
 bool serve_fault_take_dma(struct serve_fault *fault, bool write);
 
+/* NVDLA_PCI_FAULT_HANG: happens now, and what its argument says is armed. */
+bool serve_fault_take_hang(struct serve_fault *fault);
+
 /* "none", "hang", ...; NULL for a number that is no kind. */
 const char *serve_fault_name(u32 kind);
 

@@ -339,7 +339,7 @@ static void write_locked(struct serve_npu *npu, u32 reg, u32 value)
 	while (npu->resetting || npu->count == QUEUE_PAIRS)
 		pthread_cond_wait(&npu->done, &npu->lock);
 	npu->counters.reg_writes++;
-	if (launches(reg, value) && serve_fault_take(npu->fault, NVDLA_PCI_FAULT_HANG, NULL))
+	if (launches(reg, value) && serve_fault_take_hang(npu->fault))
 		return;
 	if (sim_glb_owns(reg)) {
 		sim_glb_write(&npu->glb, reg, value);
