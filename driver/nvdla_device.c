@@ -95,7 +95,7 @@ static void io_flush(void *context)
 
 /*
  * A device that was lost may be back after this.  One that is taken away was reset by
- * nvdla_device_remove(), and nothing was written to it since.
+ * nvdla_sched_stop(), and nothing was started on it since.
  */
 static int io_reset(void *context)
 {
@@ -334,7 +334,10 @@ int nvdla_device_probe(struct device *dev, const struct nvdla_glue *glue)
 	return 0;
 }
 
-/* From here on registers are only reached directly: what asks with drm_dev_enter() is refused. */
+/*
+ * The queue stops before the device is unplugged: jobs that would find their registers gone only
+ * when they run, and callers that wait for such jobs, would hold up drm_dev_unplug().
+ */
 void nvdla_device_remove(struct device *dev)
 {
 	struct nvdla_device *nvdla = dev_get_drvdata(dev);
@@ -343,10 +346,9 @@ void nvdla_device_remove(struct device *dev)
 	pm_runtime_get_sync(dev);
 	powered = pm_runtime_active(dev);
 	nvdla_netlink_fini(nvdla);
+	nvdla_sched_stop(nvdla, powered);
 	drm_dev_unplug(&nvdla->drm);
 	devm_free_irq(dev, nvdla->irq, nvdla);
-	if (powered && nvdla->glue->reset)
-		nvdla->glue->reset(nvdla);
 	nvdla_sched_fini(nvdla);
 	nvdla_gem_revoke(nvdla);
 	nvdla_budget_fini(nvdla);

@@ -112,14 +112,21 @@ static void give_up(struct nvdla_device *nvdla, int error)
 	segments_done(nvdla, lost, error);
 }
 
-/* Puts back what had not begun when its neighbour hung. */
-static void push_again(struct nvdla_device *nvdla, struct nvdla_segment *segment)
+static void recover(struct nvdla_device *nvdla, int error);
+
+/* The hardware does not do what it is told.  A device that is lost has said so. */
+static void fail(struct nvdla_device *nvdla)
 {
-	if (!nvdla_sequence_push(&nvdla->hw, segment))
-		return;
-	drm_err(&nvdla->drm, "does not work after a reset\n");
-	WRITE_ONCE(nvdla->lost, true);
-	give_up(nvdla, -EIO);
+	if (nvdla->lost)
+		give_up(nvdla, -EIO);
+	else
+		recover(nvdla, -EIO);
+}
+
+static void push(struct nvdla_device *nvdla, struct nvdla_segment *segment)
+{
+	if (nvdla_sequence_push(&nvdla->hw, segment))
+		fail(nvdla);
 }
 
 static pid_t segment_pid(const struct nvdla_segment *segment)
@@ -142,7 +149,8 @@ static void count_reset(struct nvdla_device *nvdla, pid_t pid, int ret)
 
 /*
  * The oldest segment hangs or failed.  Its job fails with @error; what else is in flight is of the
- * same job and fails with it, or has not begun and is pushed again.
+ * same job and fails with it, or has not begun and is pushed again.  If that fails, too, there is
+ * nothing behind it: recovery is not asked for a third time.
  */
 static void recover(struct nvdla_device *nvdla, int error)
 {
@@ -163,7 +171,7 @@ static void recover(struct nvdla_device *nvdla, int error)
 	else if (ret)
 		segment_done(nvdla, other->owner, -EIO);
 	else
-		push_again(nvdla, other);
+		push(nvdla, other);
 }
 
 /* The task that everything waits for made no progress for too long. */
@@ -198,10 +206,8 @@ static void look(struct nvdla_device *nvdla)
 		return;
 	ret = nvdla_sequence_interrupt(&nvdla->hw, done);
 	segments_done(nvdla, done, 0);
-	if (nvdla->lost)
-		give_up(nvdla, -EIO);
-	else if (ret && nvdla->hw.segment[0])
-		recover(nvdla, -EIO);
+	if (nvdla->lost || (ret && nvdla->hw.segment[0]))
+		fail(nvdla);
 }
 
 /* ---- progress ---- */
@@ -333,8 +339,7 @@ static struct dma_fence *run_locked(struct nvdla_device *nvdla, struct nvdla_job
 	if (ret)
 		return refuse(nvdla, segment, ret);
 	fence = make_fence(&nvdla->sched, segment);
-	if (nvdla_sequence_push(&nvdla->hw, &segment->hw))
-		recover(nvdla, -EIO);
+	push(nvdla, &segment->hw);
 	return fence;
 }
 
@@ -466,6 +471,21 @@ destroy:
 	return ret;
 }
 
+/* Segments change places under the lock: a look without it may miss one that runs. */
+static bool is_drained(struct nvdla_device *nvdla)
+{
+	guard(mutex)(&nvdla->sched.hw_lock);
+	return !nvdla->hw.segment[0];
+}
+
+/* Nothing new goes to the hardware.  The tick goes on: this ends, by a reset if need be. */
+static void wait_drained(struct nvdla_device *nvdla)
+{
+	do {
+		wait_event(nvdla->sched.drained, !READ_ONCE(nvdla->hw.segment[0]));
+	} while (!is_drained(nvdla));
+}
+
 static bool is_empty(struct nvdla_sched *sched)
 {
 	return !atomic_read(&sched->segments);
@@ -481,16 +501,24 @@ static void stop_clients(struct nvdla_sched *sched)
 	mutex_unlock(&sched->clients_lock);
 }
 
+void nvdla_sched_stop(struct nvdla_device *nvdla, bool powered)
+{
+	bool cookie = dma_fence_begin_signalling();
+
+	mutex_lock(&nvdla->sched.hw_lock);
+	WRITE_ONCE(nvdla->sched.dead, true);
+	if (powered && nvdla->glue->reset)
+		give_up(nvdla, -ENODEV);
+	mutex_unlock(&nvdla->sched.hw_lock);
+	dma_fence_end_signalling(cookie);
+	/* Without a reset it goes on writing to memory, which others get next. */
+	wait_drained(nvdla);
+}
+
 void nvdla_sched_fini(struct nvdla_device *nvdla)
 {
 	struct nvdla_sched *sched = &nvdla->sched;
-	bool cookie = dma_fence_begin_signalling();
 
-	mutex_lock(&sched->hw_lock);
-	sched->dead = true;
-	give_up(nvdla, -ENODEV);
-	mutex_unlock(&sched->hw_lock);
-	dma_fence_end_signalling(cookie);
 	/* What only waited for its turn fails now; what waits for others is killed. */
 	wait_event_timeout(sched->empty, is_empty(sched), DRAIN_TIME);
 	stop_clients(sched);
@@ -503,22 +531,10 @@ void nvdla_sched_fini(struct nvdla_device *nvdla)
 	cancel_work_sync(&sched->wedged);
 }
 
-/* Segments change places under the lock: a look without it may miss one that runs. */
-static bool is_drained(struct nvdla_device *nvdla)
-{
-	guard(mutex)(&nvdla->sched.hw_lock);
-	return !nvdla->hw.segment[0];
-}
-
 void nvdla_sched_suspend(struct nvdla_device *nvdla)
 {
-	struct nvdla_sched *sched = &nvdla->sched;
-
-	drm_sched_wqueue_stop(&sched->base);
-	/* The tick goes on: this ends, by a reset if need be. */
-	do {
-		wait_event(sched->drained, !READ_ONCE(nvdla->hw.segment[0]));
-	} while (!is_drained(nvdla));
+	drm_sched_wqueue_stop(&nvdla->sched.base);
+	wait_drained(nvdla);
 }
 
 void nvdla_sched_resume(struct nvdla_device *nvdla)

@@ -76,9 +76,19 @@ struct nvdla_sched {
  */
 int nvdla_sched_init(struct nvdla_device *nvdla);
 
+/**
+ * nvdla_sched_stop() - the device goes away
+ * @nvdla: device that is still there
+ * @powered: its registers can be reached; otherwise nothing is with the hardware
+ *
+ * What runs is reset away, or waited for where the bus cannot reset; from now on jobs fail with
+ * -ENODEV as soon as it is their turn, and no register is written for them.
+ */
+void nvdla_sched_stop(struct nvdla_device *nvdla, bool powered);
+
 /*
- * After drm_dev_unplug(): what runs is reset away, what waits fails with -ENODEV.  Returns when all
- * is freed.
+ * No client can come or submit any more, and nothing runs: after nvdla_sched_stop() and
+ * drm_dev_unplug(), or before there was one.  Returns when all jobs have failed and are freed.
  */
 void nvdla_sched_fini(struct nvdla_device *nvdla);
 

@@ -9,8 +9,8 @@
 	 NVDLA_MASK(GLB, S_INTR_MASK, RUBIK_DONE_MASK0) |                               \
 	 NVDLA_MASK(GLB, S_INTR_MASK, RUBIK_DONE_MASK1))
 
-/* CBUF is cleared entry by entry after a reset: at most 32 banks of 512, a few reads each. */
-#define FLUSH_READS 65536
+/* CBUF is cleared entry by entry after a reset: at most 32 banks of 512, and a read takes a cycle. */
+#define FLUSH_READS 16384
 
 static u32 hw_read(const struct nvdla_hw *hw, u32 reg)
 {
