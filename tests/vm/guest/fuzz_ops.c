@@ -437,11 +437,16 @@ static void do_fault(struct fuzz_thread *t, struct fuzz_file *f)
 		enum nvdla_pci_fault kind;
 		u32 arg;
 	} faults[] = {
-		{ NVDLA_PCI_FAULT_NONE, 0 },	      { NVDLA_PCI_FAULT_HANG, 0 },
-		{ NVDLA_PCI_FAULT_SPURIOUS, 0 },      { NVDLA_PCI_FAULT_LOST, 0 },
-		{ NVDLA_PCI_FAULT_LATE, 20 },	      { NVDLA_PCI_FAULT_DMA, 0 },
-		{ NVDLA_PCI_FAULT_SLOW_MEMORY, 200 }, { NVDLA_PCI_FAULT_SLOW_TASKS, 3 },
+		{ NVDLA_PCI_FAULT_NONE, 0 },
+		{ NVDLA_PCI_FAULT_HANG, 0 },
+		{ NVDLA_PCI_FAULT_SPURIOUS, 0 },
+		{ NVDLA_PCI_FAULT_LOST, 0 },
+		{ NVDLA_PCI_FAULT_LATE, 20 },
+		{ NVDLA_PCI_FAULT_DMA, 0 },
+		{ NVDLA_PCI_FAULT_SLOW_MEMORY, 200 },
+		{ NVDLA_PCI_FAULT_SLOW_TASKS, 3 },
 		{ NVDLA_PCI_FAULT_STUCK_RESET, 0 },
+		{ NVDLA_PCI_FAULT_HANG, NVDLA_PCI_FAULT_STUCK_RESET },
 	};
 	u32 i = fuzz_random(t, ARRAY_SIZE(faults));
 
