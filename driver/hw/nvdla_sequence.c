@@ -9,7 +9,7 @@
 	 NVDLA_MASK(GLB, S_INTR_MASK, RUBIK_DONE_MASK0) |                               \
 	 NVDLA_MASK(GLB, S_INTR_MASK, RUBIK_DONE_MASK1))
 
-/* CBUF is cleared entry by entry after a reset: at most 32 banks of 512, and a read takes a cycle. */
+/* After a reset CBUF is cleared an entry a cycle: 32 banks of 512 at most.  A read takes longer. */
 #define FLUSH_READS 16384
 
 static u32 hw_read(const struct nvdla_hw *hw, u32 reg)
