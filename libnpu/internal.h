@@ -269,6 +269,12 @@ struct npu_model {
 	struct npu_job *first, *last;
 };
 
+/* The live budget in the compiler's terms, for this model. */
+int npu_model_read_budget(const struct npu_model *model, struct npu_budget *budget);
+
+/* After loading: adopts the program's plan, or another one where memory comes in pieces. */
+int npu_model_first_plan(struct npu_model *model);
+
 /* Would another plan be needed, or pay, for the live budget?  Its errors have their text. */
 int npu_model_needs_plan(struct npu_model *model, bool *needed);
 
@@ -280,6 +286,9 @@ int npu_model_fit_lane(struct npu_lane *lane);
 
 /* Makes the device ready for the streams and the arena of the program's present plan. */
 int npu_model_adopt_plan(struct npu_model *model);
+
+/* Gives back all that the model has on the device: at its end. */
+void npu_model_drop_plan(struct npu_model *model);
 
 /* Number and sizes of the caller's tensors. */
 int npu_model_check_io(const struct npu_model *model, const struct npu_input *inputs,

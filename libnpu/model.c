@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT
-/*
- * A model on a device: its program, device chains and buffers, and how it follows
- * the live budget.
- */
+/* A model on a device: how it is loaded and freed, and what it looks like from outside. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -17,9 +14,6 @@ const char *npu_type_name(enum npu_type type)
 	return (unsigned)type < ARRAY_SIZE(type_names) ? type_names[type] : "?";
 }
 
-/* The sizes of pieces that are tried are multiples of this. */
-#define REGION_STEP 4096u
-
 /* The public types are the compiler's, in its order. */
 _Static_assert((int)NPU_TYPE_INT8 == (int)NPU_I8 && (int)NPU_TYPE_UINT8 == (int)NPU_U8 &&
 		       (int)NPU_TYPE_INT16 == (int)NPU_I16 && (int)NPU_TYPE_INT32 == (int)NPU_I32 &&
@@ -27,268 +21,6 @@ _Static_assert((int)NPU_TYPE_INT8 == (int)NPU_I8 && (int)NPU_TYPE_UINT8 == (int)
 		       (int)NPU_TYPE_FLOAT16 == (int)NPU_F16 &&
 		       (int)NPU_TYPE_FLOAT32 == (int)NPU_F32 && (int)NPU_TYPE_BOOL == (int)NPU_BOOL,
 	       "enum npu_type and enum npu_dtype differ");
-
-/* ---- chains and buffers ---- */
-
-static void destroy_chains(struct npu_model *model)
-{
-	u32 i;
-
-	for (i = 0; i < model->chain_count; i++)
-		if (model->chain[i])
-			model->device->ops->chain_destroy(model->device, model->chain[i]);
-	free(model->chain);
-	model->chain = NULL;
-	model->chain_count = 0;
-}
-
-/* The device's text names a layer by its number; the user knows its name. */
-static int chain_refused(const struct npu_model *model, int err)
-{
-	const struct npu_net *net = model->program->net;
-	const char *at = strstr(npu_error(), "(layer ");
-	u32 layer;
-
-	if (!at || sscanf(at, "(layer %u)", &layer) != 1 || layer >= net->layer_count)
-		return err;
-	return npu_fail(err, "%s: layer %s: %s", model->name, net->layer[layer].name, npu_error());
-}
-
-/* Hands every stream of the present plan to the device. */
-static int create_chains(struct npu_model *model)
-{
-	const struct npu_program *program = model->program;
-	u32 i;
-	int err = 0;
-
-	model->chain = calloc(program->step_count ? program->step_count : 1, sizeof(*model->chain));
-	if (!model->chain)
-		return npu_fail(-ENOMEM, "%s: out of memory", model->name);
-	model->chain_count = program->step_count;
-	for (i = 0; i < program->step_count && !err; i++) {
-		const struct npu_step *step = &program->step[i];
-
-		if (!step->cpu)
-			err = model->device->ops->chain_create(
-				model->device, step->stream, step->stream_bytes, &model->chain[i]);
-	}
-	if (!err)
-		return 0;
-	destroy_chains(model);
-	return chain_refused(model, err);
-}
-
-static void destroy_buffers(struct npu_model *model, struct npu_memory *memory, u32 from)
-{
-	u32 i;
-
-	for (i = from; i < memory->count; i++)
-		if (memory->buffer[i].data)
-			model->device->ops->buffer_destroy(model->device, &memory->buffer[i]);
-	memory->count = min(memory->count, from);
-}
-
-static int fit_buffer(struct npu_model *model, enum npu_buffer_use use, struct npu_buffer *buffer,
-		      u64 bytes)
-{
-	const struct npu_device_ops *ops = model->device->ops;
-
-	if (bytes > SIZE_MAX)
-		return npu_fail(-ENOMEM, "%s: %llu bytes in one piece are too many", model->name,
-				(unsigned long long)bytes);
-	if (buffer->data && buffer->bytes >= bytes)
-		return 0;
-	if (buffer->data)
-		ops->buffer_destroy(model->device, buffer);
-	*buffer = (struct npu_buffer){ 0 };
-	return ops->buffer_create(model->device, (size_t)bytes, use, buffer);
-}
-
-/* A buffer for each span that the plan cuts the region into; those that are large enough stay. */
-static int fit_memory(struct npu_model *model, enum npu_region region, enum npu_buffer_use use,
-		      struct npu_memory *memory)
-{
-	const struct npu_spans *spans = &model->program->plan->spans[region];
-	struct npu_buffer *buffer;
-	u32 i;
-	int err = 0;
-
-	destroy_buffers(model, memory, spans->count);
-	if (memory->count < spans->count) {
-		buffer = reallocarray(memory->buffer, spans->count, sizeof(*buffer));
-		if (!buffer)
-			return npu_fail(-ENOMEM, "%s: out of memory", model->name);
-		memory->buffer = buffer;
-		for (i = memory->count; i < spans->count; i++)
-			buffer[i] = (struct npu_buffer){ 0 };
-		memory->count = spans->count;
-	}
-	for (i = 0; i < spans->count && !err; i++)
-		err = fit_buffer(model, use, &memory->buffer[i], spans->span[i].bytes);
-	return err;
-}
-
-int npu_model_fit_lane(struct npu_lane *lane)
-{
-	return fit_memory(lane->model, NPU_REGION_ARENA, NPU_BUFFER_SHARED, &lane->arena);
-}
-
-/* Weights are copied once, and again only where they are cut in another way. */
-static int fit_weights(struct npu_model *model)
-{
-	const struct npu_net *net = model->program->net;
-	const struct npu_spans *spans = &model->program->plan->spans[NPU_REGION_WEIGHTS];
-	u64 region_bytes = model->program->plan->budget.region_bytes;
-	u32 i;
-	int err;
-
-	if (model->weights.count && model->weights_for == region_bytes)
-		return 0;
-	destroy_buffers(model, &model->weights, 0);
-	err = fit_memory(model, NPU_REGION_WEIGHTS, NPU_BUFFER_STREAMED, &model->weights);
-	if (err) {
-		destroy_buffers(model, &model->weights, 0);
-		return err;
-	}
-	for (i = 0; i < spans->count; i++)
-		if (spans->span[i].bytes)
-			memcpy(model->weights.buffer[i].data,
-			       (const u8 *)net->weights + spans->span[i].start,
-			       (size_t)spans->span[i].bytes);
-	model->weights_for = region_bytes;
-	return 0;
-}
-
-int npu_model_adopt_plan(struct npu_model *model)
-{
-	int err;
-
-	destroy_chains(model);
-	err = create_chains(model);
-	if (!err)
-		err = fit_weights(model);
-	if (!err)
-		err = npu_model_fit_lane(&model->lane[0]);
-	if (err)
-		destroy_chains(model);
-	return err;
-}
-
-/* ---- the budget ---- */
-
-/* The live budget in the compiler's terms, for this model. */
-static int read_budget(const struct npu_model *model, struct npu_budget *budget)
-{
-	int err = npu_device_plan_budget(model->device, model->max_banks, budget);
-
-	budget->region_bytes = model->region_bytes;
-	return err;
-}
-
-static u64 largest_buffer(const struct npu_model *model)
-{
-	u64 most = 0;
-	u32 region, i;
-
-	for (region = 0; region < NPU_REGION_COUNT; region++)
-		for (i = 0; i < model->program->plan->spans[region].count; i++)
-			most = max(most, model->program->plan->spans[region].span[i].bytes);
-	return most;
-}
-
-static int plan_once(struct npu_model *model, const struct npu_budget *budget)
-{
-	struct npu_diag diag = { "" };
-	int err = npu_program_replan(model->program, budget, &diag);
-
-	if (err)
-		return npu_fail(err, "%s: %s", model->name, diag.text);
-	model->planned_for = *budget;
-	return npu_model_adopt_plan(model);
-}
-
-/*
- * How large the pieces of memory may be is known only when they are asked for: smaller ones where the
- * device has none so large, larger ones than it promised where a value is larger.
- */
-static int plan_pieces(struct npu_model *model, const struct npu_budget *wanted)
-{
-	struct npu_budget budget = *wanted;
-	u64 small = 0, large = 0; /* too small for the network, too large for the device */
-	char refused[512] = "";
-	int err;
-
-	for (;;) {
-		u64 next;
-
-		err = plan_once(model, &budget);
-		if (!err)
-			model->region_bytes = budget.region_bytes;
-		if (!budget.region_bytes || (err != -EFBIG && err != -ENOMEM))
-			return err;
-		if (err == -EFBIG) {
-			small = budget.region_bytes;
-			snprintf(refused, sizeof(refused), "%s", npu_error());
-		} else {
-			large = min(budget.region_bytes, largest_buffer(model));
-		}
-		if (!large)
-			next = 2 * small;
-		else
-			next = max((small + large) / 2 / REGION_STEP, (u64)1) * REGION_STEP;
-		if (next <= small || (large && next >= large))
-			break;
-		budget.region_bytes = next;
-	}
-	return small ? npu_fail(-ENOMEM, "%s", refused) : err;
-}
-
-static int plan_for(struct npu_model *model, const struct npu_budget *budget, u32 *replans)
-{
-	int err = plan_pieces(model, budget);
-
-	model->replans += !err;
-	*replans += !err;
-	return err;
-}
-
-int npu_model_replan(struct npu_model *model, u32 *replans)
-{
-	struct npu_budget now;
-	int err = read_budget(model, &now);
-
-	return err ? err : plan_for(model, &now, replans);
-}
-
-/* Does any layer move more than it would with the whole buffer? */
-static bool more_would_help(const struct npu_program *program)
-{
-	u32 i;
-
-	for (i = 0; i < program->net->layer_count; i++)
-		if (npu_cost_bytes(&program->plan->layer[i].cost) >
-		    program->plan->layer[i].bound_bytes)
-			return true;
-	return false;
-}
-
-int npu_model_needs_plan(struct npu_model *model, bool *needed)
-{
-	struct npu_budget now;
-	int err = read_budget(model, &now);
-
-	*needed = false;
-	if (err)
-		return err;
-	*needed = !model->chain;
-	if (*needed || now.generation == model->planned_for.generation)
-		return 0;
-	*needed = now.banks < model->program->plan->banks ||
-		  (now.banks > model->planned_for.banks && more_would_help(model->program));
-	if (!*needed)
-		model->planned_for.generation = now.generation;
-	return 0;
-}
 
 /* ---- loading ---- */
 
@@ -356,7 +88,7 @@ static int make_program(struct npu_model *model, const struct source *source, st
 static int load_program(struct npu_model *model, const struct source *source)
 {
 	struct npu_diag diag = { "" };
-	int err = read_budget(model, &model->planned_for);
+	int err = npu_model_read_budget(model, &model->planned_for);
 
 	if (err)
 		return err;
@@ -436,11 +168,7 @@ static int init_model(struct npu_model *model, struct source *source,
 	err = set_options(model, source, options);
 	if (!err)
 		err = load_program(model, source);
-	if (err || !model->device->region_bytes)
-		return err ? err : npu_model_adopt_plan(model);
-	model->region_bytes = model->device->region_bytes;
-	model->planned_for.region_bytes = model->region_bytes;
-	return plan_pieces(model, &model->planned_for);
+	return err ? err : npu_model_first_plan(model);
 }
 
 static int new_model(struct npu_device *device, struct source *source,
@@ -518,18 +246,10 @@ int npu_model_save_memory(struct npu_model *model, void **data, size_t *bytes)
 
 void npu_model_free(struct npu_model *model)
 {
-	u32 i;
-
 	if (!model)
 		return;
 	npu_model_stop_jobs(model);
-	destroy_chains(model);
-	destroy_buffers(model, &model->weights, 0);
-	free(model->weights.buffer);
-	for (i = 0; i < ARRAY_SIZE(model->lane); i++) {
-		destroy_buffers(model, &model->lane[i].arena, 0);
-		free(model->lane[i].arena.buffer);
-	}
+	npu_model_drop_plan(model);
 	if (model->program)
 		npu_program_free(model->program);
 	npu_device_put(model->device);
