@@ -74,8 +74,20 @@ static void nvdla_pci_write_batch(struct nvdla_device *nvdla, const struct nvdla
 		writel(writes[i].value, pci->regs + writes[i].reg);
 }
 
+/* Only a reset that succeeds tells that the NPU is at rest: until then it is kept from memory. */
+static void allow_dma(struct pci_dev *pdev, bool allow)
+{
+	if (pdev->is_busmaster == allow)
+		return;
+	if (allow)
+		pci_set_master(pdev);
+	else
+		pci_clear_master(pdev);
+}
+
 static int nvdla_pci_reset(struct nvdla_device *nvdla)
 {
+	struct pci_dev *pdev = to_pci_dev(nvdla->dev);
 	struct nvdla_pci *pci = nvdla->glue_data;
 	u32 value;
 	int ret;
@@ -84,10 +96,13 @@ static int nvdla_pci_reset(struct nvdla_device *nvdla)
 	ret = readl_poll_timeout(pci->ctrl + NVDLA_PCI_CTRL_RESET, value,
 				 !value || value == NVDLA_PCI_NOBODY, NVDLA_PCI_RESET_POLL_US,
 				 NVDLA_PCI_RESET_US);
-	if (ret)
+	if (ret) {
+		allow_dma(pdev, false);
 		return ret;
+	}
 	if (value == NVDLA_PCI_NOBODY)
 		return -EIO;
+	allow_dma(pdev, true);
 	pci->batch_in_use = false;
 	writel(NVDLA_PCI_STATUS_DMA_ERROR | NVDLA_PCI_STATUS_STRAY_DMA,
 	       pci->ctrl + NVDLA_PCI_CTRL_STATUS);

@@ -5,12 +5,13 @@
  *
  *	faults [KIND]	only that one
  *
- * vm-test: kernel=all timeout=600
+ * vm-test: kernel=all iommu=both timeout=600
  */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/netlink.h>
+#include <linux/pci_regs.h>
 #include <linux/sync_file.h>
 #include <poll.h>
 #include <pthread.h>
@@ -485,6 +486,26 @@ static bool uevent_comes(int fd, const char *variable)
 	return false;
 }
 
+/* May the device reach memory while it is awake? */
+static bool reaches_memory(void)
+{
+	u8 command[6] = { 0 };
+	char path[320];
+	ssize_t bytes;
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/power/control", guest_pci_path());
+	guest_file_write(path, "on");
+	snprintf(path, sizeof(path), "%s/config", guest_pci_path());
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	bytes = fd < 0 ? -1 : read(fd, command, sizeof(command));
+	NEED(bytes == sizeof(command), "the configuration space is read");
+	close(fd);
+	snprintf(path, sizeof(path), "%s/power/control", guest_pci_path());
+	guest_file_write(path, "auto");
+	return command[PCI_COMMAND] & PCI_COMMAND_MASTER;
+}
+
 /* A task hangs, and the reset that would help is never done. */
 static void check_stuck_reset(void)
 {
@@ -504,7 +525,9 @@ static void check_stuck_reset(void)
 	tap(uevent_comes(uevents, "WEDGED=rebind"), "stuck reset: and those who watch devices");
 	err = guest_work_submit(&c.other);
 	tap(err == -EIO, "stuck reset: a new job is refused: %s", strerror(-err));
+	tap(!reaches_memory(), "stuck reset: what may still run does not reach memory");
 	check_back(&c.other, "stuck reset");
+	tap(reaches_memory(), "stuck reset: after one that is done it does");
 	both_right(&c, "stuck reset");
 	close(uevents);
 	clients_close(&c);
