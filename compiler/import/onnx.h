@@ -58,6 +58,7 @@ enum onnx_quant_rule {
 	ONNX_FLOAT_ONLY, /* there is no quantised form */
 	ONNX_ANY_QUANT, /* what QuantizeLinear says */
 	ONNX_KEEPS_QUANT, /* the input's; then requantised where QuantizeLinear says something else */
+	ONNX_SHARED_QUANT, /* what QuantizeLinear says; operands are requantised to that first */
 	ONNX_UNIT_QUANT, /* results from 0 to 1 in steps of 1/256; then requantised */
 };
 

@@ -103,9 +103,6 @@ int onnx_read_binary(struct onnx *o)
 	error = onnx_broadcast(o, 0, layout, rank, &inputs[0]);
 	if (!error)
 		error = onnx_broadcast(o, 1, layout, rank, &inputs[1]);
-	if (!error && o->quantised && o->row->rule == ONNX_KEEPS_QUANT)
-		error = onnx_requantise(o, inputs[1], &onnx_tensor(o, inputs[0])->quant,
-					&inputs[1]);
 	if (!error)
 		error = onnx_result(o, 0, layout, rank, dim, &out);
 	if (error)

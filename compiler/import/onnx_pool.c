@@ -145,20 +145,27 @@ static int pad_image(struct onnx *o, struct npu_window *w, u32 *image)
 	return 0;
 }
 
-/* What the last windows have behind the padding because of ceil_mode never counts. */
+/* What the last windows have behind the padding because of ceil_mode never counts: it stays cut off. */
 static int counted_padding(struct onnx *o, struct npu_window *w, u32 *image)
 {
+	u32 below = 0, right = 0;
 	s64 pad[4];
-	u32 i;
 	int error = onnx_pair(o, "pads", 0, pad, 4, 0);
 
-	if (error || !onnx_int(o, "ceil_mode", 0))
-		return error ? error : pad_image(o, w, image);
-	for (i = 0; i < 4; i++)
-		if (pad[i] || !onnx_text_is(o, "auto_pad", "NOTSET", true))
-			return onnx_fail(o, -ENOTSUP,
-					 "an average with ceil_mode that counts padding");
-	return 0;
+	if (!error && onnx_text_is(o, "auto_pad", "NOTSET", true)) {
+		below = w->pad_bottom - (u32)pad[2];
+		right = w->pad_right - (u32)pad[3];
+	} else if (onnx_text_is(o, "auto_pad", "VALID", false)) {
+		below = w->pad_bottom;
+		right = w->pad_right;
+	}
+	w->pad_bottom -= below;
+	w->pad_right -= right;
+	if (!error)
+		error = pad_image(o, w, image);
+	w->pad_bottom = below;
+	w->pad_right = right;
+	return error;
 }
 
 void onnx_image_dims(const struct onnx_value *value, u32 dim[4])

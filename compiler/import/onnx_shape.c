@@ -2,6 +2,8 @@
 /* Operators that move elements, and those that only compute shapes. */
 #include "onnx.h"
 
+#include <math.h>
+
 static int reshape_to(struct onnx *o, u32 rank, const u32 *dim)
 {
 	struct onnx_value *out = o->out[0];
@@ -264,11 +266,8 @@ int onnx_read_concat(struct onnx *o)
 	}
 	if (are_integer_constants(o))
 		return concat_integers(o, dim[axis]);
-	for (i = 0; !error && i < o->in_count; i++) {
+	for (i = 0; !error && i < o->in_count; i++)
 		error = onnx_operand(o, i, layout, &inputs[i]);
-		if (!error && o->quantised)
-			error = onnx_requantise(o, inputs[i], &o->out_quant, &inputs[i]);
-	}
 	if (!error)
 		error = onnx_result(o, 0, layout, first->rank, dim, &out);
 	if (error)
@@ -521,28 +520,106 @@ int onnx_read_constant_of_shape(struct onnx *o)
 	return error;
 }
 
+/* What is put around bytes outside of quantised operators is a byte; nothing given is 0. */
+static int stored_padding(struct onnx *o, const struct npu_tensor *in, const struct npu_tensor *t,
+			  s32 *stored)
+{
+	if (t && t->dtype != o->in[0]->dtype)
+		return onnx_fail(o, -EINVAL, "%s padding around %s", npu_dtype_names[t->dtype],
+				 npu_dtype_names[o->in[0]->dtype]);
+	*stored = !t ? 0 : t->dtype == NPU_U8 ? *(const u8 *)t->data : *(const s8 *)t->data;
+	if (o->in[0]->dtype == NPU_U8 && in->dtype == NPU_I8)
+		*stored -= 128;
+	return 0;
+}
+
+static int add_padding(struct onnx *o, const struct npu_tensor *in, s32 stored, float number,
+		       u32 *tensor)
+{
+	void *data = NULL;
+	int error = onnx_add_constant(o, "padding", in->dtype, 0, NULL, tensor, &data);
+
+	if (error)
+		return error;
+	if (in->dtype == NPU_F32)
+		*(float *)data = number;
+	else
+		*(u8 *)data = (u8)stored;
+	o->graph->tensor[*tensor].quant = in->quant;
+	return 0;
+}
+
 /* What the padding consists of; nothing given is zero, or the zero point. */
 static int pad_value(struct onnx *o, u32 *inputs, u32 *count)
 {
-	const struct npu_tensor *t = NULL;
+	const struct npu_tensor in = *onnx_tensor(o, inputs[0]), *t = NULL;
+	bool bytes = in.dtype == NPU_I8 || in.dtype == NPU_U8;
 	float number = onnx_float(o, "value", 0);
-	void *data = NULL;
-	int error;
+	s32 stored = 0;
+	int error = 0;
 
 	if (o->in_count > 2 && o->in[2] && !o->in[2]->empty) {
 		t = onnx_constant(o, o->in[2]);
-		if (!t || t->dtype != NPU_F32 || npu_tensor_elements(t) != 1)
-			return onnx_fail(o, -ENOTSUP, "the value must be a constant of float32");
-		number = *(const float *)t->data;
+		if (!t || npu_tensor_elements(t) != 1)
+			return onnx_fail(o, -ENOTSUP, "the value must be a constant");
 	}
+	if (bytes && !o->quantised) {
+		error = stored_padding(o, &in, t, &stored);
+		if (error || (in.quant.count && stored == in.quant.zero[0]))
+			return error;
+		return add_padding(o, &in, stored, 0, &inputs[(*count)++]);
+	}
+	if (t && t->dtype != NPU_F32)
+		return onnx_fail(o, -ENOTSUP, "padding of type %s", npu_dtype_names[t->dtype]);
+	number = t ? *(const float *)t->data : number;
 	if (number == 0)
 		return 0;
-	if (o->quantised || onnx_tensor(o, inputs[0])->dtype != NPU_F32)
-		return onnx_fail(o, -ENOTSUP, "quantised padding with %g", (double)number);
-	error = onnx_add_constant(o, "padding", NPU_F32, 0, NULL, &inputs[(*count)++], &data);
-	if (!error)
-		*(float *)data = number;
-	return error;
+	if (bytes)
+		stored = (s32)fmaxf(
+			fminf(rintf(number / in.quant.scale[0]) + (float)in.quant.zero[0], 127),
+			-128);
+	else if (in.dtype != NPU_F32)
+		return onnx_fail(o, -ENOTSUP, "padding of %s with %g", npu_dtype_names[in.dtype],
+				 (double)number);
+	return add_padding(o, &in, stored, number, &inputs[(*count)++]);
+}
+
+/* Padding below zero takes away: @pads becomes what is left to be put around. */
+static int crop(struct onnx *o, enum onnx_layout layout, s64 *pads, u32 *tensor)
+{
+	const u32 rank = o->in[0]->rank;
+	struct npu_tensor whole = *onnx_tensor(o, *tensor);
+	s32 begin[NPU_MAX_RANK] = { 0 };
+	bool cropped = false;
+	struct npu_op *op;
+	u32 from = *tensor, d;
+	int error;
+
+	for (d = 0; d < rank; d++) {
+		u32 to = onnx_graph_axis(layout, d);
+
+		begin[to] = pads[d] < 0 ? (s32)-pads[d] : 0;
+		whole.dim[to] =
+			(u32)(whole.dim[to] + min(pads[d], (s64)0) + min(pads[d + rank], (s64)0));
+		cropped |= pads[d] < 0 || pads[d + rank] < 0;
+		pads[d] = max(pads[d], (s64)0);
+		pads[d + rank] = max(pads[d + rank], (s64)0);
+	}
+	if (!cropped)
+		return 0;
+	error = onnx_add_tensor(o, whole.name, whole.dtype, whole.rank, whole.dim, tensor);
+	if (error)
+		return error;
+	o->graph->tensor[*tensor].quant = whole.quant;
+	op = onnx_add_op(o, NPU_OP_SLICE, &from, 1, *tensor);
+	if (!op)
+		return -ENOMEM;
+	for (d = 0; d < whole.rank; d++) {
+		op->begin[d] = begin[d];
+		op->end[d] = (s32)whole.dim[d];
+		op->step[d] = 1;
+	}
+	return 0;
 }
 
 int onnx_read_pad(struct onnx *o)
@@ -559,14 +636,17 @@ int onnx_read_pad(struct onnx *o)
 	for (d = 0; !error && d < in->rank; d++) {
 		s64 before = pads[d], after = pads[d + in->rank];
 
-		if (before < 0 || after < 0 || before > INT32_MAX || after > INT32_MAX ||
-		    in->dim[d] + before + after > INT32_MAX)
+		if (before < -INT32_MAX || after < -INT32_MAX || before > INT32_MAX ||
+		    after > INT32_MAX || in->dim[d] + before + after > INT32_MAX ||
+		    in->dim[d] + min(before, (s64)0) + min(after, (s64)0) < 1)
 			return onnx_fail(o, -ENOTSUP, "padding of %lld and %lld", (long long)before,
 					 (long long)after);
 		dim[d] = (u32)(in->dim[d] + before + after);
 	}
 	if (!error)
 		error = onnx_operand(o, 0, layout, &inputs[0]);
+	if (!error)
+		error = crop(o, layout, pads, &inputs[0]);
 	if (!error)
 		error = pad_value(o, inputs, &operands);
 	if (!error)

@@ -330,9 +330,19 @@ static struct onnx_value *operand_value(const struct onnx *o, u32 i)
 	return o->quantised && o->in[i]->quantised ? o->in[i]->quantised : o->in[i];
 }
 
+/* Where stored values are moved or compared they have the result's scale: rounding keeps their order. */
+static int share_quant(struct onnx *o, u32 *tensor)
+{
+	if (!o->quantised || o->row->rule != ONNX_SHARED_QUANT)
+		return 0;
+	return onnx_requantise(o, *tensor, &o->out_quant, tensor);
+}
+
 int onnx_line_operand(struct onnx *o, u32 i, enum onnx_layout layout, u32 *tensor)
 {
-	return onnx_want(o, operand_value(o, i), layout, tensor);
+	int error = onnx_want(o, operand_value(o, i), layout, tensor);
+
+	return error ? error : share_quant(o, tensor);
 }
 
 int onnx_operand(struct onnx *o, u32 i, enum onnx_layout layout, u32 *tensor)
@@ -372,7 +382,8 @@ enum onnx_layout onnx_line_layout(const struct onnx *o)
 	return layout_from(o, 3);
 }
 
-int onnx_broadcast(struct onnx *o, u32 i, enum onnx_layout layout, u32 rank, u32 *tensor)
+/* An operand with as many dimensions as the result. */
+static int stretch(struct onnx *o, u32 i, enum onnx_layout layout, u32 rank, u32 *tensor)
 {
 	struct onnx_value *value = operand_value(o, i);
 	u32 dim[NPU_MAX_RANK], d, missing;
@@ -390,6 +401,13 @@ int onnx_broadcast(struct onnx *o, u32 i, enum onnx_layout layout, u32 rank, u32
 		return error;
 	return rank == 3 ? line_to_image(o, *tensor, tensor)
 			 : onnx_permute(o, *tensor, onnx_to_image, tensor);
+}
+
+int onnx_broadcast(struct onnx *o, u32 i, enum onnx_layout layout, u32 rank, u32 *tensor)
+{
+	int error = stretch(o, i, layout, rank, tensor);
+
+	return error ? error : share_quant(o, tensor);
 }
 
 static const struct npu_quant unit_quant = {

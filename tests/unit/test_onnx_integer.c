@@ -361,6 +361,98 @@ static void test_qlinear_chain(void **state)
 	onnx_check_same(&a, &b, 4 * 1.01f);
 }
 
+/* ---- one scale for operands and result ---- */
+
+/* Two values of different ranges into "m" by @type; @stored: the result in coarser units that cover both. */
+static void join_ranges(struct onnx_writer *w, const char *type, bool stored)
+{
+	begin_real(w, "1,2,4,4");
+	add_bytes(w, "wide", "1,2,4,4", 32);
+	onnx_scalar(w, "ws", 1);
+	add_zero(w, "wz", ZERO);
+	onnx_node(w, "DequantizeLinear", "wide,ws,wz", "o");
+	onnx_node(w, type, "r,o", stored ? "m" : "y");
+	if (stored) {
+		onnx_scalar(w, "ms", 0.25f);
+		add_zero(w, "mz", 128);
+		onnx_node(w, "QuantizeLinear", "m,ms,mz", "q");
+		onnx_node(w, "DequantizeLinear", "q,ms,mz", "y");
+	}
+	onnx_output(w, "y");
+}
+
+/* The first operand's range is not all that the result may need. */
+static void test_max_of_ranges(void **state)
+{
+	static const char *const types[] = { "Max", "Min" };
+	struct onnx_writer a, b;
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(types); i++) {
+		join_ranges(&a, types[i], true);
+		join_ranges(&b, types[i], false);
+		/* The reference rounds twice. */
+		onnx_check_same(&a, &b, 0.19f);
+	}
+}
+
+static void pad_value(struct onnx_writer *w, const char *from, float value, const char *to)
+{
+	onnx_int64s(w, "pads", "0,0,1,0,0,0,2,1");
+	onnx_scalar(w, "value", value);
+	onnx_node(w, "Pad", from, to);
+	onnx_attribute_text(w, "mode", "constant");
+}
+
+/* What is put around may lie beyond the input's range. */
+static void test_pad_beyond(void **state)
+{
+	struct onnx_writer a, b;
+
+	begin_real(&a, "1,2,4,4");
+	pad_value(&a, "r,pads,value", -12.3f, "m");
+	onnx_scalar(&a, "ms", 0.25f);
+	add_zero(&a, "mz", 128);
+	onnx_node(&a, "QuantizeLinear", "m,ms,mz", "q");
+	onnx_node(&a, "DequantizeLinear", "q,ms,mz", "y");
+	onnx_output(&a, "y");
+	begin_real(&b, "1,2,4,4");
+	pad_value(&b, "r,pads,value", -12.3f, "y");
+	onnx_output(&b, "y");
+	/* The reference rounds twice. */
+	onnx_check_same(&a, &b, 0.19f);
+}
+
+static void begin_float(struct onnx_writer *w, const char *dims)
+{
+	onnx_begin(w, 13);
+	onnx_input(w, "x", FLOAT, dims);
+	onnx_scalar(w, "s", STEP);
+	add_zero(w, "z", ZERO);
+	onnx_node(w, "QuantizeLinear", "x,s,z", "q");
+}
+
+/* Bytes are put around bytes; what is not given is the byte 0, whatever it stands for. */
+static void test_pad_stored(void **state)
+{
+	struct onnx_writer a, b;
+	u32 i;
+
+	for (i = 0; i < 2; i++) {
+		begin_float(&a, "1,2,4,4");
+		onnx_int64s(&a, "pads", "0,0,1,0,0,0,2,1");
+		add_zero(&a, "value", 7);
+		onnx_node(&a, "Pad", i ? "q,pads,value" : "q,pads", "p");
+		onnx_node(&a, "DequantizeLinear", "p,s,z", "y");
+		onnx_output(&a, "y");
+		begin_float(&b, "1,2,4,4");
+		onnx_node(&b, "DequantizeLinear", "q,s,z", "r");
+		pad_value(&b, "r,pads,value", STEP * ((i ? 7 : 0) - ZERO), "y");
+		onnx_output(&b, "y");
+		onnx_check_same(&a, &b, 1e-6f);
+	}
+}
+
 /* ---- control flow ---- */
 
 static void test_control_flow(void **state)
@@ -414,7 +506,9 @@ int main(void)
 		cmocka_unit_test(test_dynamic_refused), cmocka_unit_test(test_qlinear_pool),
 		cmocka_unit_test(test_qlinear_concat),	cmocka_unit_test(test_qgemm),
 		cmocka_unit_test(test_qlinear_softmax), cmocka_unit_test(test_qlinear_chain),
-		cmocka_unit_test(test_control_flow),	cmocka_unit_test(test_float_constants),
+		cmocka_unit_test(test_max_of_ranges),	cmocka_unit_test(test_pad_beyond),
+		cmocka_unit_test(test_pad_stored),	cmocka_unit_test(test_control_flow),
+		cmocka_unit_test(test_float_constants),
 	};
 
 	return cmocka_run_group_tests_name("onnx_integer", tests, NULL, NULL);

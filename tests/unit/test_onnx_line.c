@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * ONNX models of sequences: values of rank 3 are images of height 1.  Each is held against the same
- * model with values of rank 4.
+ * model with values of rank 4.  And windows and padding that can be written in two ways.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -182,6 +182,65 @@ static void test_quantised(void **state)
 	npu_graph_free(graph);
 }
 
+/* With ceil_mode the last window reaches behind the padding, which counts; what is there does not. */
+static void test_counted_padding(void **state)
+{
+	struct onnx_writer a, b;
+
+	onnx_begin(&a, 13);
+	onnx_input(&a, "x", FLOAT, "1,2,6,8");
+	onnx_node(&a, "AveragePool", "x", "y");
+	onnx_attribute_ints(&a, "kernel_shape", "4,3");
+	onnx_attribute_ints(&a, "strides", "3,3");
+	onnx_attribute_ints(&a, "pads", "1,1,1,0");
+	onnx_attribute_int(&a, "ceil_mode", 1);
+	onnx_attribute_int(&a, "count_include_pad", 1);
+	onnx_output(&a, "y");
+
+	onnx_begin(&b, 13);
+	onnx_input(&b, "x", FLOAT, "1,2,6,8");
+	onnx_int64s(&b, "pads", "0,0,1,1,0,0,1,0");
+	onnx_node(&b, "Pad", "x,pads", "p");
+	onnx_node(&b, "AveragePool", "p", "y");
+	onnx_attribute_ints(&b, "kernel_shape", "4,3");
+	onnx_attribute_ints(&b, "strides", "3,3");
+	onnx_attribute_int(&b, "ceil_mode", 1);
+	onnx_output(&b, "y");
+	onnx_check_same(&a, &b, 1e-6f);
+}
+
+/* Padding below zero takes away. */
+static void test_cropping(void **state)
+{
+	struct onnx_writer a, b;
+
+	onnx_begin(&a, 13);
+	onnx_input(&a, "x", FLOAT, "1,2,6,8");
+	onnx_int64s(&a, "pads", "0,0,-2,1,0,-1,-1,-3");
+	onnx_scalar(&a, "value", 5);
+	onnx_node(&a, "Pad", "x,pads,value", "y");
+	onnx_output(&a, "y");
+
+	onnx_begin(&b, 13);
+	onnx_input(&b, "x", FLOAT, "1,2,6,8");
+	onnx_int64s(&b, "from", "0,2,0");
+	onnx_int64s(&b, "to", "1,5,5");
+	onnx_int64s(&b, "axes", "1,2,3");
+	onnx_node(&b, "Slice", "x,from,to,axes", "s");
+	onnx_int64s(&b, "pads", "0,0,0,1,0,0,0,0");
+	onnx_scalar(&b, "value", 5);
+	onnx_node(&b, "Pad", "s,pads,value", "y");
+	onnx_output(&b, "y");
+	onnx_check_same(&a, &b, 1e-6f);
+
+	onnx_begin(&a, 13);
+	onnx_input(&a, "x", FLOAT, "1,2,6,8");
+	onnx_int64s(&a, "pads", "0,0,-4,0,0,0,-2,0");
+	onnx_node(&a, "Pad", "x,pads", "y");
+	onnx_output(&a, "y");
+	onnx_check_refused(&a, "padding of -4 and -2");
+}
+
 static void test_refused(void **state)
 {
 	struct onnx_writer w;
@@ -218,6 +277,8 @@ int main(void)
 		cmocka_unit_test(test_mixed_orders),
 		cmocka_unit_test(test_transposes),
 		cmocka_unit_test(test_quantised),
+		cmocka_unit_test(test_counted_padding),
+		cmocka_unit_test(test_cropping),
 		cmocka_unit_test(test_refused),
 	};
 
