@@ -176,6 +176,16 @@ static void relax_widths(struct split_search *s, u32 from, const struct width *w
 	}
 }
 
+/* A tile's own, which may be fewer than its choice has where those cost nothing. */
+static u32 tile_pieces(const struct split_search *s, const struct npu_tile *tile)
+{
+	u32 to = s->shape->rows.out, pieces = 0;
+
+	for (; to; pieces++)
+		to = npu_split_piece(s->shape, tile, to);
+	return pieces;
+}
+
 /* The tiles that lead to cell @last. */
 static void take_tiles(const struct split_search *s, u32 last, struct tiling *t)
 {
@@ -191,7 +201,7 @@ static void take_tiles(const struct split_search *s, u32 last, struct tiling *t)
 		u32 from = cell[i].from / NPU_PASSES_RUN, to = i / NPU_PASSES_RUN;
 
 		t->tile[--n] = npu_split_make_tile(s, from, to, c);
-		t->pieces += c->pieces;
+		t->pieces += tile_pieces(s, &t->tile[n]);
 		t->singles += npu_split_tile_singles(s, from, to, c);
 		t->bytes += npu_split_tile_bytes(s, from, to, c);
 		t->again += npu_split_tile_again(s, from, to, c);

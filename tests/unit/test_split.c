@@ -475,6 +475,9 @@ static void test_random_small_layers(void **unused)
 		net = layer_net(&n, &cfg);
 		if (!net)
 			continue;
+		/* Pieces cost nothing where no operands come with each. */
+		if (round % 3 == 0)
+			net->layer[0].sdp.bs.bypass = net->layer[0].sdp.bn.bypass = true;
 		plans += plan_all_budgets(&n, net);
 		npu_net_free(net);
 	}
