@@ -25,9 +25,9 @@
  * @kernels: its weights
  * @h, @w: of its output
  * @multiplier: kernel of ones: what sums are multiplied with to come to output units
- * @raw: sums and outputs are of stored values: zero points play no part
+ * @raw: sums and outputs are of stored values: zero points play no part, and the reference rounds once
  * @pad_value: what padding counts as
- * @is_bare: the output is not yet the operator's, so its activation does not clamp it
+ * @sdp: what is done with sums, instead of all that follows from scales; NULL: that
  */
 struct npu_conv {
 	u32 op;
@@ -43,7 +43,7 @@ struct npu_conv {
 	double multiplier;
 	bool raw;
 	s32 pad_value;
-	bool is_bare;
+	const struct npu_sdp *sdp;
 
 	/* Worked out by npu_conv_layer(): blocks as in struct npu_packing ... */
 	u32 k, c, blocks, block_channels, repeat;

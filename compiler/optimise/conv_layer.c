@@ -300,18 +300,27 @@ static int plain(struct npu_opt *opt, struct npu_conv *conv, struct arithmetic *
 		.channel = conv->channel,
 		.count = conv->kernels.k,
 		.zero = conv->raw ? 0 : npu_stored_zero(conv->out),
+		.once = conv->raw,
 	};
 	double worst;
 
 	set_channels(opt, conv, conv->out);
-	npu_activation_range(conv->is_bare ? NPU_ACT_NONE : op->activation, conv->out, &requant.low,
-			     &requant.high);
+	npu_activation_range(op->activation, conv->out, &requant.low, &requant.high);
 	worst = npu_requant_conv(&requant, &result->sdp, &result->tables, &result->clamp_after);
 	if (worst < 0 || worst > 0.45)
 		return -ERANGE;
 	result->low = requant.low;
 	result->high = requant.high;
 	result->add = NPU_NONE;
+	return 0;
+}
+
+/* What SDP does: what was asked for, or what comes closest to the operator. */
+static int set_arithmetic(struct npu_opt *opt, struct npu_conv *conv, struct arithmetic *result)
+{
+	if (!conv->sdp)
+		return try_residual(opt, conv, result) ? 0 : plain(opt, conv, result);
+	result->sdp = *conv->sdp;
 	return 0;
 }
 
@@ -426,8 +435,8 @@ int npu_conv_layer(struct npu_opt *opt, struct npu_conv *conv)
 	set_blocks(opt->config, conv);
 	padded = round_up(conv->blocks * conv->k, opt->config->atom);
 	error = alloc_tables(opt, padded, &arithmetic.tables);
-	if (!error && !try_residual(opt, conv, &arithmetic))
-		error = plain(opt, conv, &arithmetic);
+	if (!error)
+		error = set_arithmetic(opt, conv, &arithmetic);
 	if (!error && !fits_buffer(opt, conv, &arithmetic.sdp))
 		error = -E2BIG;
 	if (error)

@@ -424,7 +424,7 @@ static double plain_conv(struct npu_requant *requant, struct npu_sdp *sdp,
 {
 	bool relu = requant->low > -128 && requant->low == requant->zero;
 	struct fit fit, twice;
-	double stepwise = stepwise_conv(requant, sdp, tables);
+	double stepwise = requant->once ? INFINITY : stepwise_conv(requant, sdp, tables);
 
 	if (!isinf(stepwise))
 		return stepwise;

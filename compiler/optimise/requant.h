@@ -36,6 +36,7 @@ struct npu_channel {
  * @channel, @count: the channels
  * @zero: zero point of the output, as stored in features (INT8)
  * @low, @high: clamp of the stored output
+ * @once: the reference rounds once, where TensorFlow Lite's fixed-point multiplication does so twice
  * @residual: a residual is added: real value (stored - residual_zero) * residual_scale
  * @residual_scale: residual's scale / output scale
  * @residual_zero: as stored
@@ -46,6 +47,7 @@ struct npu_requant {
 	u32 count;
 	s32 zero;
 	s32 low, high;
+	bool once;
 	bool residual;
 	double residual_scale;
 	s32 residual_zero;

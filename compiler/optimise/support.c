@@ -114,7 +114,8 @@ static const char *check_average(const struct npu_opt *opt, const struct npu_op 
 
 	if (reason)
 		return reason;
-	return op->kind == NPU_OP_MEAN ? npu_check_mean(opt, op) : npu_check_average_pool(opt, op);
+	return op->kind == NPU_OP_AVERAGE_POOL ? npu_check_average_pool(opt, op)
+					       : npu_check_mean(opt, op);
 }
 
 static const char *check_binary(const struct npu_opt *opt, const struct npu_op *op)
@@ -264,14 +265,19 @@ const struct npu_op_support npu_op_support[NPU_OP_COUNT] = {
 				.lower = npu_lower_reduce },
 	[NPU_OP_AVERAGE_POOL] = { .unit = "conv + SDP",
 				  .limits =
-					  "window <= 32, stride <= 8, no padding; kernels of ones "
-					  "within three banks",
+					  "any window; beyond kernels of ones in three banks and "
+					  "strides of 8 in two or three steps, where these divide "
+					  "it or there are few outputs",
 				  .check = check_average,
 				  .lower = npu_lower_average },
 	[NPU_OP_MEAN] = { .unit = "conv + SDP",
-			  .limits = "over height and width <= 256",
+			  .limits = "over height and width",
 			  .check = check_average,
 			  .lower = npu_lower_average },
+	[NPU_OP_REDUCE_SUM] = { .unit = "conv + SDP",
+				.limits = "over height and width",
+				.check = check_average,
+				.lower = npu_lower_average },
 	[NPU_OP_ADD] = { .unit = "SDP",
 			 .limits =
 				 "same shapes, or one operand or constant by channel; fused into a "

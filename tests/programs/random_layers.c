@@ -3,7 +3,7 @@
  * Networks of random operators, most of them one or two, through everything: optimiser, compiled
  * file, planner, chains, device model; against the reference interpreter, at several budgets.  An
  * output may be one unit off; at every budget it has to be the same.  Then convolutions of images in
- * bytes, a quarter as many, and as many windows beyond the registers.
+ * bytes, a quarter as many, as many windows beyond the registers, and as many averages of large windows.
  *
  *	random_layers [COUNT [SEED]]
  */
@@ -847,12 +847,13 @@ static void make_large_conv(struct maker *m, const struct axis *y, const struct 
 	op->activation = activations[pick(0, 4)];
 }
 
-static void make_large_pool(struct maker *m, const struct axis *y, const struct axis *x)
+static void make_large_pool(struct maker *m, enum npu_op_kind kind, const struct axis *y,
+			    const struct axis *x)
 {
 	const struct npu_tensor *in = &m->graph->tensor[m->tensor];
 	u32 input = m->tensor, out = add_tensor(m, "large pool", axis_out(y), axis_out(x),
 						in->dim[3], in->quant.scale[0], in->quant.zero[0]);
-	struct npu_op *op = add_op(m, NPU_OP_MAX_POOL, "large max_pool", input, out);
+	struct npu_op *op = add_op(m, kind, npu_op_names[kind], input, out);
 
 	op->window = (struct npu_window){ y->kernel, x->kernel, y->stride, x->stride, 1,
 					  1,	     y->before, x->before, y->after,  x->after };
@@ -938,7 +939,7 @@ static struct npu_graph *make_large(char what[256])
 	if (!pool)
 		make_large_conv(&m, &y, &x, k, groups);
 	else if (chance(50))
-		make_large_pool(&m, &y, &x);
+		make_large_pool(&m, NPU_OP_MAX_POOL, &y, &x);
 	else if (chance(50))
 		make_extreme(&m);
 	else
@@ -948,14 +949,94 @@ static struct npu_graph *make_large(char what[256])
 	return graph;
 }
 
+/* ---- averages ---- */
+
+/* Windows beyond kernels of ones: pyramids that share the plane out, global ones, any that are large. */
+static void pick_average_axis(struct axis *axis)
+{
+	*axis = (struct axis){ .dilation = 1 };
+	switch (pick(0, 3)) {
+	case 0: /* the whole plane */
+		axis->size = axis->kernel = pick(1, 130);
+		axis->stride = pick(1, 40);
+		break;
+	case 1: /* shared out */
+		axis->kernel = axis->stride = pick(2, 40);
+		axis->size = axis->kernel * pick(1, 6) + (chance(30) ? pick(0, 5) : 0);
+		break;
+	case 2:
+		axis->kernel = pick(9, 64);
+		axis->stride = pick(1, chance(50) ? 4 : 40);
+		axis->size = axis->kernel + pick(0, 40);
+		break;
+	default:
+		axis->kernel = axis->stride = 1;
+		axis->size = pick(1, 40);
+	}
+	if (chance(20)) {
+		axis->before = pick(0, min(axis->kernel - 1, 8u));
+		axis->after = pick(0, min(axis->kernel - 1, 8u));
+	}
+}
+
+/* Of all rows, of all columns, or both. */
+static void make_reduction(struct maker *m)
+{
+	const struct npu_tensor *in = &m->graph->tensor[m->tensor];
+	enum npu_op_kind kind = chance(60) ? NPU_OP_MEAN : NPU_OP_REDUCE_SUM;
+	u32 axes = chance(60) ? 3 : pick(1, 2), input = m->tensor, out, taps;
+	double scale = in->quant.scale[0] * (0.4 + unit());
+
+	taps = (axes & 1 ? in->dim[1] : 1) * (axes & 2 ? in->dim[2] : 1);
+	/* Sums of random bytes around zero grow with the root. */
+	if (kind == NPU_OP_REDUCE_SUM)
+		scale *= sqrt(taps);
+	out = add_tensor(m, "reduced", axes & 1 ? 1 : in->dim[1], axes & 2 ? 1 : in->dim[2],
+			 in->dim[3], (float)scale, random_zero(m->dtype));
+	add_op(m, kind, npu_op_names[kind], input, out)->axes = axes << 1;
+}
+
+static struct npu_graph *make_average(char what[256])
+{
+	struct maker m = { .graph = npu_graph_new("averages"),
+			   .dtype = chance(75) ? NPU_I8 : NPU_U8 };
+	struct npu_graph *graph = m.graph;
+	struct axis y, x;
+	u32 c;
+
+	graph->input = npu_arena_array(&graph->arena, MAX_INPUTS, sizeof(u32));
+	graph->output = npu_arena_array(&graph->arena, 1, sizeof(u32));
+	do {
+		pick_average_axis(&y);
+		pick_average_axis(&x);
+		c = pick(1, chance(50) ? 20 : 80);
+	} while (y.kernel * x.kernel < 30 || y.size * x.size * c > LARGE_ELEMENTS ||
+		 (u64)axis_out(&y) * axis_out(&x) * y.kernel * x.kernel * c > LARGE_MACS);
+	snprintf(m.what, sizeof(m.what),
+		 "%s %ux%ux%u, windows %ux%u, strides %ux%u, padding %u %u:",
+		 npu_dtype_names[m.dtype], y.size, x.size, c, y.kernel, x.kernel, y.stride,
+		 x.stride, y.before, x.before);
+	m.tensor = add_tensor(&m, "in", y.size, x.size, c, (float)(0.005 + 0.05 * unit()),
+			      random_zero(m.dtype));
+	graph->input[graph->input_count++] = m.tensor;
+	if (chance(60))
+		make_large_pool(&m, NPU_OP_AVERAGE_POOL, &y, &x);
+	else
+		make_reduction(&m);
+	graph->output[graph->output_count++] = m.tensor;
+	memcpy(what, m.what, sizeof(m.what));
+	return graph;
+}
+
 /* ---- one network ---- */
 
-enum kind { LAYERS, IMAGES, LARGE };
+enum kind { LAYERS, IMAGES, LARGE, AVERAGES };
 
 static struct npu_graph *(*const makers[])(char what[256]) = {
 	[LAYERS] = make_graph,
 	[IMAGES] = make_image,
 	[LARGE] = make_large,
+	[AVERAGES] = make_average,
 };
 
 struct run {
@@ -1113,6 +1194,11 @@ static int run_budget(struct run *run, struct npu_device *device, u32 banks, boo
 
 static u64 total, total_equal, total_cpu, total_images, total_large;
 
+/* Of averages that are the NPU's alone: how many, their elements, and those that are the CPU's very bytes. */
+static struct {
+	u64 count, elements, equal;
+} averages;
+
 static void one(u32 index, enum kind kind, struct npu_device **devices)
 {
 	u32 which = pick(0, SHARED_CONFIG_COUNT - 1), budgets = 0, i, banks;
@@ -1153,6 +1239,11 @@ static void one(u32 index, enum kind kind, struct npu_device **devices)
 	total_cpu += run.cpu;
 	total_images += run.image;
 	total_large += kind == LARGE && !run.cpu;
+	if (kind == AVERAGES && !run.cpu) {
+		averages.count++;
+		averages.elements += run.elements;
+		averages.equal += run.equal;
+	}
 	tap(good && budgets,
 	    "%u %s %s%s: %llu elements, %llu equal, %llu off by more, %llu "
 	    "skipped, %u budgets%s",
@@ -1194,12 +1285,18 @@ int main(int argc, char **argv)
 	many(seed, count, LAYERS, devices);
 	many(seed, images, IMAGES, devices);
 	many(seed, images, LARGE, devices);
+	many(seed, images, AVERAGES, devices);
 	if (images >= 20)
 		tap(total_images * 3 > images, "%llu of %u images are read by the NPU",
 		    (unsigned long long)total_images, images);
 	if (images >= 20)
 		tap(total_large * 3 > images, "%llu of %u large windows are the NPU's alone",
 		    (unsigned long long)total_large, images);
+	if (images >= 20)
+		tap(averages.count * 2 > images && averages.equal * 100 >= averages.elements * 98,
+		    "%llu of %u large averages are the NPU's alone, %llu of %llu elements equal",
+		    (unsigned long long)averages.count, images, (unsigned long long)averages.equal,
+		    (unsigned long long)averages.elements);
 	for (i = 0; i < SHARED_CONFIG_COUNT; i++)
 		npu_close(devices[i]);
 	printf("# %llu elements, %.3f %% equal; %llu networks with CPU steps\n",

@@ -719,7 +719,7 @@ static s32 make_transpose_conv(struct maker *m, s32 in)
 static s32 make_pool(struct maker *m, s32 in)
 {
 	bool average = chance(m, 50);
-	struct window w = pick_window(m, 12);
+	struct window w = pick_window(m, chance(m, 20) ? 40 : 12);
 	s32 dim[4], out_dim[4], out;
 	struct tw_op *op;
 
