@@ -117,7 +117,19 @@ static void write_lane(const struct npu_lane *lane, u32 index, u32 channel, cons
 	}
 }
 
-/* The convolution's input as it lies in the arena: padding may have been folded out of it. */
+/*
+ * The tensor that the window is laid over: in front of padding that was folded into it.  A value has its
+ * elements, but not always its shape: lines longer than a cube have rows.
+ */
+static const struct npu_tensor *patch_tensor(const struct npu_net *net,
+					     const struct npu_layer *layer)
+{
+	u32 first = layer->group_count ? layer->group[0] : layer->op;
+
+	return npu_op_input(net->graph, &net->graph->op[first], 0);
+}
+
+/* The convolution's input as it lies in the arena. */
 static struct npu_cpu_view patch_input(const struct npu_lane *lane, const struct npu_layer *layer,
 				       void *linear)
 {
@@ -125,9 +137,8 @@ static struct npu_cpu_view patch_input(const struct npu_lane *lane, const struct
 	const struct npu_net *net = model->program->net;
 	const struct npu_value *value = &net->value[layer->input];
 	const struct npu_tensor *tensor = npu_op_input(net->graph, layer_op(model, layer), 0);
-
-	npu_value_read(lane, layer->input, tensor->dtype, linear);
-	return (struct npu_cpu_view){
+	const struct npu_tensor *shape = patch_tensor(net, layer);
+	struct npu_cpu_view in = {
 		.tensor = tensor,
 		.data = linear,
 		.zero = tensor->quant.zero[0],
@@ -135,6 +146,11 @@ static struct npu_cpu_view patch_input(const struct npu_lane *lane, const struct
 		.nhwc = { 1, value->h, value->w, value->c },
 		.elements = npu_value_linear_bytes(value),
 	};
+
+	npu_value_read(lane, layer->input, tensor->dtype, linear);
+	if (shape && npu_tensor_elements(shape) == in.elements)
+		npu_tensor_nhwc(shape, in.nhwc);
+	return in;
 }
 
 static int run_patch(struct npu_lane *lane, const struct npu_layer *layer,

@@ -949,6 +949,34 @@ static struct npu_graph *make_large(char what[256])
 	return graph;
 }
 
+/* A signal longer than a cube, in UINT8, of which weights beyond 8 bits are the CPU's to add. */
+static struct npu_graph *make_signal(char what[256])
+{
+	struct maker m = { .graph = npu_graph_new("signal"), .dtype = NPU_U8 };
+	const struct axis one = { 1, 1, 1, 1, 0, 0, 0, 0 };
+	struct npu_graph *graph = m.graph;
+	struct axis line = one;
+	bool tall = chance(50);
+	u32 c = pick(1, 6);
+
+	graph->input = npu_arena_array(&graph->arena, MAX_INPUTS, sizeof(u32));
+	graph->output = npu_arena_array(&graph->arena, 1, sizeof(u32));
+	line.size = 64 * pick(129, 250);
+	line.kernel = pick(33, 80);
+	line.stride = pick(20, 40);
+	line.before = chance(50) ? pick(0, line.kernel - 1) : 0;
+	snprintf(m.what, sizeof(m.what),
+		 "%s of %u samples of %u, windows %u, stride %u:", tall ? "rows" : "columns",
+		 line.size, c, line.kernel, line.stride);
+	m.tensor = add_tensor(&m, "in", tall ? line.size : 1, tall ? 1 : line.size, c,
+			      (float)(0.005 + 0.05 * unit()), random_zero(m.dtype));
+	graph->input[graph->input_count++] = m.tensor;
+	make_large_conv(&m, tall ? &line : &one, tall ? &one : &line, pick(1, 12), 1);
+	graph->output[graph->output_count++] = m.tensor;
+	memcpy(what, m.what, sizeof(m.what));
+	return graph;
+}
+
 /* ---- averages ---- */
 
 /* Windows beyond kernels of ones: pyramids that share the plane out, global ones, any that are large. */
@@ -1030,13 +1058,11 @@ static struct npu_graph *make_average(char what[256])
 
 /* ---- one network ---- */
 
-enum kind { LAYERS, IMAGES, LARGE, AVERAGES };
+enum kind { LAYERS, IMAGES, LARGE, SIGNALS, AVERAGES };
 
 static struct npu_graph *(*const makers[])(char what[256]) = {
-	[LAYERS] = make_graph,
-	[IMAGES] = make_image,
-	[LARGE] = make_large,
-	[AVERAGES] = make_average,
+	[LAYERS] = make_graph,	 [IMAGES] = make_image,	    [LARGE] = make_large,
+	[SIGNALS] = make_signal, [AVERAGES] = make_average,
 };
 
 struct run {
@@ -1285,6 +1311,7 @@ int main(int argc, char **argv)
 	many(seed, count, LAYERS, devices);
 	many(seed, images, IMAGES, devices);
 	many(seed, images, LARGE, devices);
+	many(seed, (images + 9) / 10, SIGNALS, devices);
 	many(seed, images, AVERAGES, devices);
 	if (images >= 20)
 		tap(total_images * 3 > images, "%llu of %u images are read by the NPU",
