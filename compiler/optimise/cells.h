@@ -80,7 +80,21 @@ u32 npu_cell_channels(const struct npu_opt *opt, const struct npu_cells *cells);
 /* Are the cells the input's own bytes, as a view has them? */
 bool npu_cells_are_view(const struct npu_opt *opt, const struct npu_cells *cells);
 
-/* Lowers a convolution beyond the registers; errors as lowering has them. */
-int npu_lower_cells(struct npu_opt *opt, u32 op);
+struct npu_conv;
+
+/* Lowers a convolution beyond the registers, of which geometry is known; errors as lowering has them. */
+int npu_lower_cells(struct npu_opt *opt, const struct npu_conv *conv);
+
+/* ---- fully connected layers of one row (plane.c) --------------------------------------------- */
+
+/* Inputs of a flat tensor beyond the channels of a cube, in rows: @nhwc as features have them. */
+void npu_plane_of(const struct npu_opt *opt, u32 nhwc[4]);
+
+/* A kernel as large as the plane. */
+struct npu_window npu_plane_window(const u32 plane[4]);
+bool npu_plane_needs_cells(const u32 plane[4]);
+
+/* Why the fully connected layer @op cannot read such a plane; NULL: it can. */
+const char *npu_check_plane(const struct npu_opt *opt, const struct npu_op *op, const u32 plane[4]);
 
 #endif /* NPU_CELLS_H */

@@ -16,6 +16,7 @@
  * struct npu_cells_build - a convolution on its way
  * @input, @output: values, turned where @cells are
  * @whole: what layers write: @output, or more rows than it has
+ * @kernels: the operator's
  * @bad, @bad_count: kernels with weights beyond INT8, which a patch computes
  */
 struct npu_cells_build {
@@ -24,6 +25,7 @@ struct npu_cells_build {
 	const struct npu_op *o;
 	const struct npu_cells *cells;
 	u32 input, output, whole;
+	struct npu_kernels kernels;
 	u32 *bad, bad_count;
 };
 

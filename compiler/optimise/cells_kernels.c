@@ -28,17 +28,17 @@ static u32 cell_channel(const struct npu_cells_build *b, u32 row, u32 column, u3
 static void set_kernel(const struct npu_cells_build *b, const struct npu_cells_unit *unit,
 		       u32 kernel, u8 *to)
 {
-	const struct npu_tensor *weights = npu_op_input(b->opt->graph, b->o, 1);
+	const struct npu_kernels *kernels = &b->kernels;
 	const struct npu_cells *cells = b->cells;
 	u32 phase = kernel / unit->lanes, channel = channel_of(b, unit, kernel), y, x, row, column;
-	u32 dim_r = weights->dim[1], dim_s = weights->dim[2], per_c = weights->dim[3], r, s;
-	u32 per_k = weights->dim[0] / max(b->o->groups, 1u);
+	u32 per_c = kernels->channels, per_k = kernels->k / kernels->groups, r, s;
 	u32 first = channel / per_k * per_c - unit->block->c;
 	u32 channels = npu_cell_channels(b->opt, cells);
-	const u8 *from = (const u8 *)weights->data + (size_t)channel * dim_r * dim_s * per_c;
+	const u8 *from =
+		(const u8 *)kernels->data + (size_t)channel * kernels->r * kernels->s * per_c;
 
-	for (r = 0; r < dim_r; r++)
-		for (s = 0; s < dim_s; s++, from += per_c) {
+	for (r = 0; r < kernels->r; r++)
+		for (s = 0; s < kernels->s; s++, from += per_c) {
 			npu_cell_tap(&cells->y, phase / cells->x.phases, cells->turned ? s : r, &y,
 				     &row);
 			npu_cell_tap(&cells->x, phase % cells->x.phases, cells->turned ? r : s, &x,

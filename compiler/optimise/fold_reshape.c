@@ -4,7 +4,7 @@
  * and UINT8 of the same scale (features are always INT8).  Their output becomes another name of
  * their input.
  */
-#include "optimise.h"
+#include "cells.h"
 
 static u32 find_root(struct npu_opt *opt, u32 tensor)
 {
@@ -77,30 +77,29 @@ static bool demand(const struct npu_opt *opt, u32 tensor, u32 shape[4])
 	return found;
 }
 
-/* Whether a fully connected layer reads the tensor as it is. */
-static bool read_as_plane(const struct npu_opt *opt, u32 tensor)
+/* Whether all fully connected layers that read the tensor as it is can read such a plane. */
+static bool can_read(const struct npu_opt *opt, u32 tensor, const u32 plane[4])
 {
 	const struct npu_graph *graph = opt->graph;
 	u32 i;
 
 	for (i = 0; i < graph->op_count; i++)
 		if (!opt->op[i].cpu_reason && reads_any_shape(graph, &graph->op[i]) &&
-		    graph->op[i].input[0] == tensor)
-			return true;
-	return false;
+		    graph->op[i].input[0] == tensor && npu_check_plane(opt, &graph->op[i], plane))
+			return false;
+	return true;
 }
 
 /* Whether all tensors named by @root can share one feature cube. */
 static bool agree(struct npu_opt *opt, u32 root)
 {
 	u32 i, shape[4], first[4];
-	bool any = false, plane = false;
+	bool any = false;
 
 	npu_tensor_nhwc(&opt->graph->tensor[root], first);
 	for (i = 0; i < opt->graph->tensor_count; i++) {
 		if (find_root(opt, i) != root)
 			continue;
-		plane |= read_as_plane(opt, i);
 		if (!demand(opt, i, shape))
 			continue;
 		if (any && memcmp(shape, first, sizeof(shape)))
@@ -108,8 +107,11 @@ static bool agree(struct npu_opt *opt, u32 root)
 		any = true;
 		memcpy(first, shape, sizeof(first));
 	}
-	return !plane || (first[1] <= NPU_CONV_MAX_KERNEL && first[2] <= NPU_CONV_MAX_KERNEL &&
-			  first[3] <= NPU_MAX_EXTENT);
+	npu_plane_of(opt, first);
+	for (i = 0; i < opt->graph->tensor_count; i++)
+		if (find_root(opt, i) == root && !can_read(opt, i, first))
+			return false;
+	return true;
 }
 
 int npu_pass_fold_reshape(struct npu_opt *opt)

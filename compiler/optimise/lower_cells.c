@@ -187,14 +187,6 @@ static int finish_layers(struct npu_cells_build *b, u32 input, const struct npu_
 	return error ? error : npu_conv_add_patch(b->opt, &patched);
 }
 
-static int find_bad(struct npu_cells_build *b)
-{
-	const struct npu_kernels kernels =
-		npu_kernels_of(npu_op_input(b->opt->graph, b->o, 1), max(b->o->groups, 1u));
-
-	return npu_find_bad_kernels(b->opt, &kernels, &b->bad, &b->bad_count);
-}
-
 /* The values that layers read and write: where they are turned, views of the operator's. */
 static int set_values(struct npu_cells_build *b, u32 input, u32 output)
 {
@@ -208,25 +200,43 @@ static int set_values(struct npu_cells_build *b, u32 input, u32 output)
 	return b->whole == NPU_NONE ? npu_opt_nomem(b->opt) : 0;
 }
 
-int npu_lower_cells(struct npu_opt *opt, u32 op)
+/* What the convolution reads, as the window counts it: of a fully connected layer the plane that there is. */
+static void set_input(const struct npu_opt *opt, const struct npu_conv *conv, u32 nhwc[4])
 {
-	const struct npu_op *o = &opt->graph->op[op];
-	u32 pad = opt->op[op].pad;
-	u32 source = pad == NPU_NONE ? o->input[0] : opt->graph->op[pad].input[0];
-	u32 input = npu_opt_value(opt, source), output = npu_opt_value(opt, o->output[0]), i, in[4];
-	struct npu_window window = npu_conv_window(opt, op);
-	struct npu_cells cells;
-	struct npu_cells_build b = { .opt = opt, .op = op, .o = o, .cells = &cells };
-	int error;
+	const struct npu_value *value = &opt->net->value[conv->input];
+	u32 pad = opt->op[conv->op].pad;
+	const struct npu_op *first = &opt->graph->op[pad == NPU_NONE ? conv->op : pad];
 
-	npu_tensor_nhwc(&opt->graph->tensor[source], in);
-	if (npu_plan_cells(opt, o, in, &window, &cells))
+	npu_tensor_nhwc(npu_op_input(opt->graph, first, 0), nhwc);
+	if (opt->graph->op[conv->op].kind != NPU_OP_FULLY_CONNECTED)
+		return;
+	nhwc[0] = 1;
+	nhwc[1] = value->h;
+	nhwc[2] = value->w;
+	nhwc[3] = value->c;
+}
+
+int npu_lower_cells(struct npu_opt *opt, const struct npu_conv *conv)
+{
+	struct npu_cells_build b = {
+		.opt = opt,
+		.op = conv->op,
+		.o = &opt->graph->op[conv->op],
+		.kernels = conv->kernels,
+	};
+	struct npu_cells cells;
+	int error;
+	u32 in[4], i;
+
+	set_input(opt, conv, in);
+	if (npu_plan_cells(opt, b.o, in, &conv->window, &cells))
 		return -E2BIG;
+	b.cells = &cells;
 	/* What is made here comes in parts: nothing is fused behind it. */
-	opt->op[op].add = opt->op[op].pool = NPU_NONE;
-	error = find_bad(&b);
+	opt->op[b.op].add = opt->op[b.op].pool = NPU_NONE;
+	error = npu_find_bad_kernels(opt, &b.kernels, &b.bad, &b.bad_count);
 	if (!error)
-		error = set_values(&b, input, output);
+		error = set_values(&b, conv->input, conv->output);
 	for (i = 0; i < cells.blocks && !error; i++) {
 		const struct npu_cells_block block = { i * cells.block_c, i * cells.block_k };
 		u32 from = npu_cells_input(&b, &block, &error);
@@ -237,6 +247,6 @@ int npu_lower_cells(struct npu_opt *opt, u32 op)
 	}
 	if (error)
 		return error;
-	finish_output(&b, output);
-	return finish_layers(&b, input, &window);
+	finish_output(&b, conv->output);
+	return finish_layers(&b, conv->input, &conv->window);
 }

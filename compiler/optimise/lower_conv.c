@@ -11,7 +11,7 @@ static void set_geometry(struct npu_opt *opt, struct npu_conv *conv)
 	const struct npu_op *op = &opt->graph->op[conv->op];
 	u32 nhwc[4];
 
-	conv->kernels = npu_kernels_of(conv->weights, op->groups);
+	conv->kernels = npu_kernels_of(conv->weights, max(op->groups, 1u));
 	conv->window = npu_conv_window(opt, conv->op);
 	npu_tensor_nhwc(npu_op_output(opt->graph, op), nhwc);
 	conv->h = nhwc[1];
@@ -46,6 +46,15 @@ static void read_pixels(struct npu_opt *opt, struct npu_conv *conv, u32 op)
 	npu_pixel_load(pixels, conv->in, &conv->pixels);
 }
 
+static bool needs_cells(const struct npu_opt *opt, const struct npu_conv *conv)
+{
+	const u32 plane[4] = { 1, conv->kernels.r, conv->kernels.s, conv->kernels.channels };
+
+	return opt->graph->op[conv->op].kind == NPU_OP_FULLY_CONNECTED
+		       ? npu_plane_needs_cells(plane)
+		       : npu_conv_needs_cells(opt, conv->op);
+}
+
 int npu_lower_conv(struct npu_opt *opt, u32 op)
 {
 	const struct npu_graph *graph = opt->graph;
@@ -65,12 +74,14 @@ int npu_lower_conv(struct npu_opt *opt, u32 op)
 		.output = npu_opt_value(opt, o->output[0]),
 	};
 
-	if (npu_conv_needs_cells(opt, op))
-		return npu_lower_cells(opt, op);
 	if (opt->op[op].pixels != NPU_NONE)
 		read_pixels(opt, &conv, opt->op[op].pixels);
 
 	set_geometry(opt, &conv);
+	if (conv.kernels.channels > NPU_MAX_EXTENT)
+		return -E2BIG;
+	if (needs_cells(opt, &conv))
+		return npu_lower_cells(opt, &conv);
 	/* A stride that is never taken may be larger than the register holds. */
 	conv.window.stride_y = conv.h == 1 ? 1 : conv.window.stride_y;
 	conv.window.stride_x = conv.w == 1 ? 1 : conv.window.stride_x;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Gives every root a value; its shape follows from the operators that the NPU does. */
-#include "optimise.h"
+#include "cells.h"
 #include "pixels.h"
 
 static void shape_of(const struct npu_opt *opt, u32 tensor, u32 *h, u32 *w, u32 *c)
@@ -8,6 +8,7 @@ static void shape_of(const struct npu_opt *opt, u32 tensor, u32 *h, u32 *w, u32 
 	u32 nhwc[4];
 
 	npu_tensor_nhwc(&opt->graph->tensor[tensor], nhwc);
+	npu_plane_of(opt, nhwc);
 	*h = nhwc[0] * nhwc[1];
 	*w = nhwc[2];
 	*c = nhwc[3];

@@ -82,16 +82,19 @@ static const char *check_fully_connected(const struct npu_opt *opt, const struct
 		return "weights are not constant";
 	if (weights->dim[0] > NPU_MAX_EXTENT || rows > NPU_MAX_EXTENT)
 		return "more than 8192 outputs or rows";
+	if (rows > 1)
+		return weights->dim[1] > NPU_MAX_EXTENT ? "more than 8192 inputs in several rows"
+							: NULL;
 	npu_tensor_nhwc(npu_op_input(opt->graph, op, 0), nhwc);
-	if (rows == 1 && (nhwc[1] > NPU_CONV_MAX_KERNEL || nhwc[2] > NPU_CONV_MAX_KERNEL))
-		return "a plane larger than 32 x 32";
-	shape_before_reshapes(opt, op->input[0], nhwc);
-	if (weights->dim[1] <= NPU_MAX_EXTENT)
-		return NULL;
-	if (rows > 1 || nhwc[1] > NPU_CONV_MAX_KERNEL || nhwc[2] > NPU_CONV_MAX_KERNEL ||
-	    nhwc[3] > NPU_MAX_EXTENT)
-		return "more than 8192 inputs that are no plane of at most 32 x 32";
-	return NULL;
+	npu_plane_of(opt, nhwc);
+	reason = npu_check_plane(opt, op, nhwc);
+	/* Features may have the shape in front of a reshape instead. */
+	if (reason) {
+		shape_before_reshapes(opt, op->input[0], nhwc);
+		npu_plane_of(opt, nhwc);
+		reason = npu_check_plane(opt, op, nhwc) ? reason : NULL;
+	}
+	return reason;
 }
 
 static const char *check_max_pool(const struct npu_opt *opt, const struct npu_op *op)
@@ -240,8 +243,11 @@ const struct npu_op_support npu_op_support[NPU_OP_COUNT] = {
 			  .check = check_conv,
 			  .lower = npu_lower_conv },
 	[NPU_OP_FULLY_CONNECTED] = { .unit = "conv + SDP",
-				     .limits = "<= 8192 inputs, or a plane of <= 32 x 32; constant "
-					       "weights",
+				     .limits =
+					     "constant weights; one row of more than 8192 inputs, "
+					     "or "
+					     "a plane larger than 32 x 32, where a kernel group of "
+					     "cells fits the buffer",
 				     .check = check_fully_connected,
 				     .lower = npu_lower_conv },
 	[NPU_OP_TRANSPOSE_CONV] = { .unit = "conv + SDP",

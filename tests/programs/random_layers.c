@@ -977,6 +977,32 @@ static struct npu_graph *make_signal(char what[256])
 	return graph;
 }
 
+/* ---- fully connected layers of many inputs ---- */
+
+/* Of a plane larger than a kernel, or of more inputs in a row than a cube has channels. */
+static struct npu_graph *make_plane(char what[256])
+{
+	struct maker m = { .graph = npu_graph_new("plane"), .dtype = chance(75) ? NPU_I8 : NPU_U8 };
+	struct npu_graph *graph = m.graph;
+	u32 h = 1, w = 1, c = 8 * pick(1025, 1900) + (chance(30) ? pick(0, 7) : 0);
+
+	graph->input = npu_arena_array(&graph->arena, MAX_INPUTS, sizeof(u32));
+	graph->output = npu_arena_array(&graph->arena, 1, sizeof(u32));
+	if (chance(60)) {
+		h = pick(1, 80);
+		w = pick(h > 32 ? 1 : 33, 80);
+		c = pick(1, 16384 / (h * w) ? 16384 / (h * w) : 1);
+	}
+	snprintf(m.what, sizeof(m.what), "%s %ux%ux%u:", npu_dtype_names[m.dtype], h, w, c);
+	m.tensor =
+		add_tensor(&m, "in", h, w, c, (float)(0.005 + 0.05 * unit()), random_zero(m.dtype));
+	graph->input[graph->input_count++] = m.tensor;
+	make_fully_connected(&m);
+	graph->output[graph->output_count++] = m.tensor;
+	memcpy(what, m.what, sizeof(m.what));
+	return graph;
+}
+
 /* ---- averages ---- */
 
 /* Windows beyond kernels of ones: pyramids that share the plane out, global ones, any that are large. */
@@ -1058,11 +1084,11 @@ static struct npu_graph *make_average(char what[256])
 
 /* ---- one network ---- */
 
-enum kind { LAYERS, IMAGES, LARGE, SIGNALS, AVERAGES };
+enum kind { LAYERS, IMAGES, LARGE, SIGNALS, PLANES, AVERAGES };
 
 static struct npu_graph *(*const makers[])(char what[256]) = {
-	[LAYERS] = make_graph,	 [IMAGES] = make_image,	    [LARGE] = make_large,
-	[SIGNALS] = make_signal, [AVERAGES] = make_average,
+	[LAYERS] = make_graph,	 [IMAGES] = make_image, [LARGE] = make_large,
+	[SIGNALS] = make_signal, [PLANES] = make_plane, [AVERAGES] = make_average,
 };
 
 struct run {
@@ -1218,7 +1244,7 @@ static int run_budget(struct run *run, struct npu_device *device, u32 banks, boo
 	return good;
 }
 
-static u64 total, total_equal, total_cpu, total_images, total_large;
+static u64 total, total_equal, total_cpu, total_images, total_large, total_planes;
 
 /* Of averages that are the NPU's alone: how many, their elements, and those that are the CPU's very bytes. */
 static struct {
@@ -1265,6 +1291,7 @@ static void one(u32 index, enum kind kind, struct npu_device **devices)
 	total_cpu += run.cpu;
 	total_images += run.image;
 	total_large += kind == LARGE && !run.cpu;
+	total_planes += kind == PLANES && !run.cpu;
 	if (kind == AVERAGES && !run.cpu) {
 		averages.count++;
 		averages.elements += run.elements;
@@ -1312,6 +1339,7 @@ int main(int argc, char **argv)
 	many(seed, images, IMAGES, devices);
 	many(seed, images, LARGE, devices);
 	many(seed, (images + 9) / 10, SIGNALS, devices);
+	many(seed, (images + 3) / 4, PLANES, devices);
 	many(seed, images, AVERAGES, devices);
 	if (images >= 20)
 		tap(total_images * 3 > images, "%llu of %u images are read by the NPU",
@@ -1319,6 +1347,9 @@ int main(int argc, char **argv)
 	if (images >= 20)
 		tap(total_large * 3 > images, "%llu of %u large windows are the NPU's alone",
 		    (unsigned long long)total_large, images);
+	if (images >= 20)
+		tap(total_planes * 10 > images, "%llu of %u large planes are the NPU's alone",
+		    (unsigned long long)total_planes, (images + 3) / 4);
 	if (images >= 20)
 		tap(averages.count * 2 > images && averages.equal * 100 >= averages.elements * 98,
 		    "%llu of %u large averages are the NPU's alone, %llu of %llu elements equal",

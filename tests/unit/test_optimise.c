@@ -307,6 +307,47 @@ static void test_many_passes(void **state)
 	}
 }
 
+/* A kernel as large as the plane; beyond 32 of cells, and many inputs in a row as several rows. */
+static void test_fully_connected_plane(void **state)
+{
+	static const struct {
+		u32 h, w, c, r, s, channels;
+		bool cpu;
+	} list[] = {
+		{ 16, 16, 8, 16, 16, 8, false },
+		{ 64, 16, 8, 32, 16, 16, false }, /* two rows are surfaces of a cell */
+		{ 1, 1, 10000, 2, 1, 5000, false }, /* 5000 are whole atoms */
+		{ 1, 1, 8209, 0, 0, 0, true }, /* a prime */
+		{ 1, 1, 16384, 0, 0, 0, true }, /* eight kernels of that are the whole buffer */
+	};
+	u32 i, in, out, weights;
+
+	for (i = 0; i < ARRAY_SIZE(list); i++) {
+		u32 inputs = list[i].h * list[i].w * list[i].c;
+		const struct npu_layer *layer;
+
+		begin();
+		input(in = tensor("in", list[i].h, list[i].w, list[i].c, 0.1f, 5));
+		out = tensor("out", 1, 1, 10, 20.0f, 5);
+		weights = tensor("weights", 1, 1, inputs, 0.01f, 0);
+		graph->tensor[weights].rank = 2;
+		graph->tensor[weights].dim[0] = 10;
+		graph->tensor[weights].dim[1] = inputs;
+		graph->tensor[weights].bytes = (u64)inputs * 10;
+		fill(weights, 3);
+		add_op(NPU_OP_FULLY_CONNECTED, "fc", in, weights, out);
+		optimise("nv_small", out);
+		layer = &net->layer[net->layer_count - 1];
+		assert_int_equal(layer->kind == NPU_LAYER_CPU, list[i].cpu);
+		if (!list[i].cpu) {
+			assert_int_equal(layer->window.r, list[i].r);
+			assert_int_equal(layer->window.s, list[i].s);
+			assert_int_equal(layer->c, list[i].channels);
+		}
+		end();
+	}
+}
+
 /* The image with its edges, then a convolution for each phase; thirds are not the reference's. */
 static void test_bilinear(void **state)
 {
@@ -866,6 +907,7 @@ int main(void)
 		cmocka_unit_test(test_large_pool),
 		cmocka_unit_test(test_many_passes),
 		cmocka_unit_test(test_extremes),
+		cmocka_unit_test(test_fully_connected_plane),
 		cmocka_unit_test(test_bilinear),
 		cmocka_unit_test(test_large_window_on_small_plane),
 		cmocka_unit_test(test_reshape_before_pad),
