@@ -435,6 +435,12 @@ static bool is_quantize(const Onnx__NodeProto *node)
 	return row && row->read == onnx_read_quantize;
 }
 
+/* Shares of many elements are small: in steps of 1/256, which the integer kernel has, they would be lost. */
+static bool is_too_fine(const struct onnx *o)
+{
+	return o->row->kind == NPU_OP_SOFTMAX && o->out_quant.scale[0] < 0.99f / 256;
+}
+
 static int take_quantize(struct onnx *o, const Onnx__NodeProto *node)
 {
 	const Onnx__NodeProto *at_work = o->node;
@@ -454,7 +460,7 @@ static int take_quantize(struct onnx *o, const Onnx__NodeProto *node)
 	if (!error)
 		error = read_quant(o, scale, zero, 0, &o->out_dtype, &o->out_quant);
 	o->node = at_work;
-	if (error || !is_byte(o->out_dtype))
+	if (error || !is_byte(o->out_dtype) || is_too_fine(o))
 		return error;
 	o->quantised = true;
 	return onnx_value_find(o, node->output[0], &o->out[0]);
