@@ -3,6 +3,7 @@
 #include "graph.h"
 #include "text.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 const char *const npu_dtype_names[NPU_DTYPE_COUNT] = {
@@ -161,6 +162,14 @@ struct npu_op *npu_graph_add_op(struct npu_graph *graph, enum npu_op_kind kind, 
 		.groups = 1,
 	};
 	return op;
+}
+
+bool npu_same_quant(const struct npu_tensor *a, const struct npu_tensor *b)
+{
+	if (a->quant.count != 1 || b->quant.count != 1)
+		return a->quant.count == b->quant.count;
+	return a->quant.zero[0] == b->quant.zero[0] &&
+	       fabsf(a->quant.scale[0] - b->quant.scale[0]) <= 1e-6f * a->quant.scale[0];
 }
 
 u64 npu_tensor_elements(const struct npu_tensor *tensor)

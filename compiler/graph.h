@@ -63,7 +63,7 @@ enum npu_op_kind {
 	NPU_OP_FULLY_CONNECTED,
 	NPU_OP_MATMUL, /* [..., M, K] by [..., K, N], leading dimensions broadcast; both may be computed */
 	NPU_OP_MAX_POOL,
-	NPU_OP_AVERAGE_POOL,
+	NPU_OP_AVERAGE_POOL, /* of stored values where they keep their scale, else of real ones */
 	NPU_OP_ADD,
 	NPU_OP_SUB,
 	NPU_OP_MUL,
@@ -267,6 +267,9 @@ static inline u64 npu_dilated(u32 kernel, u32 dilation)
 {
 	return (u64)(kernel - 1) * dilation + 1;
 }
+
+/* The same affine mapping; scales went through text and float arithmetic in exporters. */
+bool npu_same_quant(const struct npu_tensor *a, const struct npu_tensor *b);
 
 /* Elements of a tensor. */
 u64 npu_tensor_elements(const struct npu_tensor *tensor);

@@ -82,15 +82,6 @@ static bool is_byte(const struct npu_tensor *tensor)
 	return BYTE_TYPES >> tensor->dtype & 1;
 }
 
-/* The same affine mapping; scales went through text and float arithmetic in exporters. */
-static bool same_quant(const struct npu_tensor *a, const struct npu_tensor *b)
-{
-	if (a->quant.count != 1 || b->quant.count != 1)
-		return a->quant.count == b->quant.count;
-	return a->quant.zero[0] == b->quant.zero[0] &&
-	       fabsf(a->quant.scale[0] - b->quant.scale[0]) <= 1e-6f * a->quant.scale[0];
-}
-
 static int check_convolution_operands(const struct checker *checker, u32 kernels)
 {
 	const struct npu_tensor *in = input(checker, 0);
@@ -270,9 +261,21 @@ static int check_matmul(const struct checker *checker)
 
 static int check_pool(const struct checker *checker)
 {
-	if (input(checker, 0)->dim[3] != output(checker)->dim[3])
+	const struct npu_tensor *in = input(checker, 0), *out = output(checker);
+
+	if (in->dim[3] != out->dim[3])
 		return fail(checker, "pooling changes the channels");
 	return check_sliding(checker);
+}
+
+static int check_average(const struct checker *checker)
+{
+	const struct npu_tensor *in = input(checker, 0), *out = output(checker);
+
+	if (is_byte(in) && !npu_same_quant(in, out) &&
+	    (in->quant.count != 1 || out->quant.count != 1))
+		return fail(checker, "scale or zero point changes to or from none");
+	return check_pool(checker);
 }
 
 /* Shapes are aligned at their last dimension; 1 stretches. */
@@ -305,7 +308,7 @@ static int check_broadcast(const struct checker *checker)
 /* Stored values are compared: all have to stand for the same real ones. */
 static int check_min_max(const struct checker *checker)
 {
-	if (is_byte(output(checker)) && !same_quant(input(checker, 1), output(checker)))
+	if (is_byte(output(checker)) && !npu_same_quant(input(checker, 1), output(checker)))
 		return fail(checker, "input 1 has another scale or zero point");
 	return check_broadcast(checker);
 }
@@ -391,7 +394,7 @@ static int check_concat(const struct checker *checker)
 				return fail(checker, "input %u: dimension %u is %u, not %u", i, d,
 					    in->dim[d], out->dim[d]);
 		/* INT8 concatenation moves bytes; the older UINT8 form may rescale. */
-		if (in->dtype == NPU_I8 && !same_quant(in, out))
+		if (in->dtype == NPU_I8 && !npu_same_quant(in, out))
 			return fail(checker, "input %u has another scale or zero point", i);
 		total += in->dim[checker->op->axis];
 	}
@@ -596,7 +599,7 @@ static const struct op_rule op_rules[NPU_OP_COUNT] = {
 	[NPU_OP_FULLY_CONNECTED] = { 2, 3, REAL_TYPES, COMPUTES, check_fully_connected },
 	[NPU_OP_MATMUL] = { 2, 2, REAL_TYPES, COMPUTES, check_matmul },
 	[NPU_OP_MAX_POOL] = { 1, 1, REAL_TYPES, COMPUTES | SAME_QUANT | IMAGE, check_pool },
-	[NPU_OP_AVERAGE_POOL] = { 1, 1, REAL_TYPES, COMPUTES | SAME_QUANT | IMAGE, check_pool },
+	[NPU_OP_AVERAGE_POOL] = { 1, 1, REAL_TYPES, COMPUTES | IMAGE, check_average },
 	[NPU_OP_ADD] = { 2, 2, ARITHMETIC_TYPES, COMPUTES, check_broadcast },
 	[NPU_OP_SUB] = { 2, 2, ARITHMETIC_TYPES, COMPUTES, check_broadcast },
 	[NPU_OP_MUL] = { 2, 2, ARITHMETIC_TYPES, COMPUTES, check_broadcast },
@@ -660,7 +663,7 @@ static int check_flags(const struct checker *checker, const struct op_rule *rule
 	}
 	if (rule->flags & QUANTISED && is_byte(out) && out->quant.count != 1)
 		return fail(checker, "the output is not quantised per tensor");
-	if (rule->flags & SAME_QUANT && is_byte(in) && !same_quant(in, out))
+	if (rule->flags & SAME_QUANT && is_byte(in) && !npu_same_quant(in, out))
 		return fail(checker, "scale or zero point changes");
 	if (rule->flags & SAME_SHAPE && !same_shape(in, out))
 		return fail(checker, "the output's shape is not the input's");

@@ -200,22 +200,22 @@ const char *npu_check_mean(const struct npu_opt *opt, const struct npu_op *op)
 
 /* ---- layers ---------------------------------------------------------------------------------- */
 
-/* A pool rounds stored values, reductions real ones. */
+/* A pool that keeps its scale rounds stored values, another one and reductions real ones. */
 static struct npu_average start(const struct npu_opt *opt, u32 index, u32 taps)
 {
 	const struct npu_op *op = &opt->graph->op[index];
 	const struct npu_tensor *in = npu_op_input(opt->graph, op, 0);
+	const struct npu_tensor *out = npu_op_output(opt->graph, op);
 	struct npu_average average = {
 		.op = index,
 		.input = npu_opt_value(opt, op->input[0]),
 		.output = npu_opt_value(opt, op->output[0]),
 		.factor = 1,
-		.raw = op->kind == NPU_OP_AVERAGE_POOL,
+		.raw = op->kind == NPU_OP_AVERAGE_POOL && npu_same_quant(in, out),
 	};
 
 	if (!average.raw) {
-		average.factor =
-			(double)in->quant.scale[0] / npu_op_output(opt->graph, op)->quant.scale[0];
+		average.factor = (double)in->quant.scale[0] / out->quant.scale[0];
 		average.bias = -(s64)npu_stored_zero(in) * taps;
 	}
 	if (op->kind != NPU_OP_REDUCE_SUM)

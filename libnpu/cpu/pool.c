@@ -15,6 +15,9 @@ static void cut(u32 out, u32 stride, u32 kernel, u32 pad, u32 size, u32 *first, 
 	*end = (u32)max(min(to, (s64)size), (s64)*first);
 }
 
+/* Beyond any byte in any scale. */
+#define LARGEST 1e6
+
 struct box {
 	u32 y, y_end, x, x_end;
 };
@@ -31,8 +34,12 @@ static s32 box_max(const struct npu_cpu_view *in, const struct box *box, u32 c)
 	return most;
 }
 
-/* Of the stored values, half away from zero; the zero point where the box is empty. */
-static s32 box_average(const struct npu_cpu_view *in, const struct box *box, u32 c)
+/*
+ * Half away from zero: of the stored values where @ratio, the input's unit in those of the output, is 0,
+ * else of the real ones; the zero point where the box is empty.
+ */
+static s32 box_average(const struct npu_cpu_view *in, const struct npu_cpu_view *out,
+		       const struct box *box, u32 c, double ratio)
 {
 	s64 count = (s64)(box->y_end - box->y) * (box->x_end - box->x), sum = 0;
 	u32 y, x;
@@ -41,7 +48,13 @@ static s32 box_average(const struct npu_cpu_view *in, const struct box *box, u32
 		for (x = box->x; x < box->x_end; x++)
 			sum += npu_load(in, ((size_t)y * in->nhwc[2] + x) * in->nhwc[3] + c);
 	if (!count)
-		return in->zero;
+		return out->zero;
+	if (ratio > 0)
+		return (s32)fmax(
+			       fmin(round((double)(sum - count * in->zero) * ratio / (double)count),
+				    LARGEST),
+			       -LARGEST) +
+		       out->zero;
 	return (s32)((sum > 0 ? sum + count / 2 : sum - count / 2) / count);
 }
 
@@ -51,6 +64,7 @@ int npu_cpu_pool(const struct npu_cpu_call *call)
 	const struct npu_clamp clamp = npu_clamp_of(call->op, &out);
 	const struct npu_window *w = &call->op->window;
 	bool average = call->op->kind == NPU_OP_AVERAGE_POOL;
+	double ratio = npu_same_quant(in.tensor, out.tensor) ? 0 : (double)in.scale / out.scale;
 	struct box box;
 	size_t i = 0;
 	u32 y, x, c;
@@ -60,10 +74,11 @@ int npu_cpu_pool(const struct npu_cpu_call *call)
 		for (x = 0; x < out.nhwc[2]; x++) {
 			cut(x, w->stride_x, w->s, w->pad_left, in.nhwc[2], &box.x, &box.x_end);
 			for (c = 0; c < out.nhwc[3]; c++)
-				npu_store(&out, i++,
-					  npu_clamped(average ? box_average(&in, &box, c)
-							      : box_max(&in, &box, c),
-						      clamp));
+				npu_store(
+					&out, i++,
+					npu_clamped(average ? box_average(&in, &out, &box, c, ratio)
+							    : box_max(&in, &box, c),
+						    clamp));
 		}
 	}
 	return 0;

@@ -50,7 +50,8 @@ static float greatest_float(const struct ref_view *in, const struct part *part, 
 	return most;
 }
 
-static s32 average(const struct ref_view *in, const struct part *part, u32 c)
+static s32 average(const struct ref_view *in, const struct ref_view *out, const struct part *part,
+		   u32 c)
 {
 	s32 count = (part->y_end - part->y) * (part->x_end - part->x), sum = 0;
 	u32 y, x;
@@ -59,7 +60,13 @@ static s32 average(const struct ref_view *in, const struct part *part, u32 c)
 		for (x = part->x; x < part->x_end; x++)
 			sum += ref_load(in, ref_offset(in, y, x, c));
 	if (!count)
-		return in->zero;
+		return out->zero;
+	if (!npu_same_quant(in->tensor, out->tensor))
+		return (s32)fmax(fmin(round((double)in->scale * (sum - count * in->zero) /
+					    ((double)out->scale * count)),
+				      1000),
+				 -1000) +
+		       out->zero;
 	/* Half away from zero of the stored values, not of the real ones. */
 	return (sum > 0 ? sum + count / 2 : sum - count / 2) / count;
 }
@@ -94,7 +101,7 @@ static void pool_pixel(const struct ref_run *run, const struct ref_view *in,
 							  : greatest_float(in, &part, c));
 		else
 			ref_store(run, out, ref_range(run), i,
-				  mean ? average(in, &part, c) : greatest(in, &part, c));
+				  mean ? average(in, out, &part, c) : greatest(in, &part, c));
 	}
 }
 

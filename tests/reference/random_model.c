@@ -732,7 +732,13 @@ static s32 make_pool(struct maker *m, s32 in)
 	if (m->tensor[in].rank != 4 || !window_output(&w, dim, out_dim) ||
 	    !may_compute(m, (u64)elements_of(&m->tensor[in]) * w.r * w.s))
 		return -1;
-	out = add_same_quant(m, average ? "average" : "max", in, 4, out_dim);
+	/* TensorFlow Lite itself keeps the scale; of ONNX models averages may have one of their own. */
+	if (average && chance(m, 25))
+		out = add_activation(m, "average", m->tensor[in].type, 4, out_dim,
+				     m->tensor[in].scale[0] * power(m, -0.6, 0.3),
+				     pick_zero(m, m->tensor[in].type));
+	else
+		out = add_same_quant(m, average ? "average" : "max", in, 4, out_dim);
 	if (out < 0)
 		return -1;
 	op = add_op(m, average ? OP_AVERAGE_POOL : OP_MAX_POOL, in, out);

@@ -236,22 +236,47 @@ static void begin_real(struct onnx_writer *w, const char *dims)
 	onnx_node(w, "DequantizeLinear", "x,s,z", "r");
 }
 
+static void average(struct onnx_writer *w, const char *pads, bool counted)
+{
+	onnx_attribute_ints(w, "kernel_shape", "3,2");
+	onnx_attribute_ints(w, "strides", "2,2");
+	onnx_attribute_ints(w, "pads", pads);
+	onnx_attribute_int(w, "count_include_pad", counted);
+	onnx_output(w, "y");
+}
+
+/* Rounded once, in the result's scale, whether that is coarser than the input's or finer. */
 static void test_qlinear_pool(void **state)
 {
+	static const struct {
+		const char *pads;
+		bool counted, fine;
+	} cases[] = {
+		{ "0,0,0,0", false, false },
+		{ "0,0,0,0", false, true },
+		{ "1,0,1,1", false, true },
+		{ "1,0,1,1", true, true },
+	};
 	struct onnx_writer a, b;
+	u32 i;
 
-	begin_stored(&a, "1,2,6,6");
-	ms_node(&a, "QLinearAveragePool", "x,s,z,s2,z2", "y");
-	onnx_attribute_ints(&a, "kernel_shape", "2,2");
-	onnx_attribute_ints(&a, "strides", "2,2");
-	onnx_output(&a, "y");
-	begin_real(&b, "1,2,6,6");
-	onnx_node(&b, "AveragePool", "r", "y");
-	onnx_attribute_ints(&b, "kernel_shape", "2,2");
-	onnx_attribute_ints(&b, "strides", "2,2");
-	onnx_output(&b, "y");
-	/* Rounded twice, once in each scale. */
-	onnx_check_same(&a, &b, STEP * 1.51f);
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		begin_stored(&a, "1,2,7,6");
+		onnx_scalar(&a, "s3", STEP / 3);
+		add_zero(&a, "z3", 140);
+		ms_node(&a, "QLinearAveragePool", cases[i].fine ? "x,s,z,s3,z3" : "x,s,z,s2,z2",
+			"y");
+		average(&a, cases[i].pads, cases[i].counted);
+		begin_real(&b, "1,2,7,6");
+		/* What the finer scale does not reach is not compared. */
+		onnx_scalar(&b, "low", STEP / 3 * (0 - 140));
+		onnx_scalar(&b, "high", STEP / 3 * (255 - 140));
+		onnx_node(&b, "AveragePool", "r", cases[i].fine ? "m" : "y");
+		average(&b, cases[i].pads, cases[i].counted);
+		if (cases[i].fine)
+			onnx_node(&b, "Clip", "m,low,high", "y");
+		onnx_check_same(&a, &b, cases[i].fine ? STEP / 3 * 0.51f : STEP * 1.01f);
+	}
 
 	begin_stored(&a, "1,2,6,6");
 	ms_node(&a, "QLinearAveragePool", "x,s,z,s2,z2", "y");
@@ -325,6 +350,26 @@ static void test_qlinear_softmax(void **state)
 	onnx_attribute_int(&b, "axis", -1);
 	onnx_output(&b, "y");
 	onnx_check_same(&a, &b, 1.01f / 256);
+}
+
+/* Shares of many elements are far below 1/256: the scale that the model gives them holds. */
+static void test_fine_softmax(void **state)
+{
+	struct onnx_writer a, b;
+
+	begin_real(&a, "1,200");
+	onnx_node(&a, "Mul", "r,s", "m");
+	onnx_node(&a, "Softmax", "m", "f");
+	onnx_scalar(&a, "fs", 1.0f / 20000);
+	add_zero(&a, "fz", 0);
+	onnx_node(&a, "QuantizeLinear", "f,fs,fz", "q");
+	onnx_node(&a, "DequantizeLinear", "q,fs,fz", "y");
+	onnx_output(&a, "y");
+	begin_real(&b, "1,200");
+	onnx_node(&b, "Mul", "r,s", "m");
+	onnx_node(&b, "Softmax", "m", "y");
+	onnx_output(&b, "y");
+	onnx_check_same(&a, &b, 0.51f / 20000);
 }
 
 /* A chain as quantisers write it: what only moves elements has bytes without a scale. */
@@ -506,9 +551,9 @@ int main(void)
 		cmocka_unit_test(test_dynamic_refused), cmocka_unit_test(test_qlinear_pool),
 		cmocka_unit_test(test_qlinear_concat),	cmocka_unit_test(test_qgemm),
 		cmocka_unit_test(test_qlinear_softmax), cmocka_unit_test(test_qlinear_chain),
-		cmocka_unit_test(test_max_of_ranges),	cmocka_unit_test(test_pad_beyond),
-		cmocka_unit_test(test_pad_stored),	cmocka_unit_test(test_control_flow),
-		cmocka_unit_test(test_float_constants),
+		cmocka_unit_test(test_fine_softmax),	cmocka_unit_test(test_max_of_ranges),
+		cmocka_unit_test(test_pad_beyond),	cmocka_unit_test(test_pad_stored),
+		cmocka_unit_test(test_control_flow),	cmocka_unit_test(test_float_constants),
 	};
 
 	return cmocka_run_group_tests_name("onnx_integer", tests, NULL, NULL);
