@@ -206,11 +206,13 @@ static u32 line_width(const struct npusim *sim, const struct feature *f)
 static u64 line_cycles(const struct npusim *sim, const struct feature *f, u32 rows, u32 count,
 		       u64 weight_beats)
 {
-	bool pixel = cdma_mode(sim) == SIM_MODE_PIXEL;
+	u32 width = line_width(sim, f);
+	u64 cycles =
+		cdma_mode(sim) == SIM_MODE_PIXEL
+			? sim_pixel_cycles(sim, width, sim_pixel_planes(sim), rows, weight_beats)
+			: sim_data_cycles(sim, width, f->surfaces, rows, weight_beats);
 
-	return sim_data_cycles(sim, line_width(sim, f), pixel ? 1 : f->surfaces, rows,
-			       weight_beats) *
-	       count / rows;
+	return cycles * count / rows;
 }
 
 /* Fetch grain after grain while entries are free; true when something moved. */

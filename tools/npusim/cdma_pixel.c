@@ -100,6 +100,11 @@ u32 sim_pixel_line_beats(const struct npusim *sim)
 	return bytes;
 }
 
+u32 sim_pixel_planes(const struct npusim *sim)
+{
+	return pixel_format(sim).uv_bytes ? 2 : 1;
+}
+
 struct means {
 	struct sim_convert cvt;
 	s32 mean[4];

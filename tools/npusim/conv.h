@@ -53,6 +53,8 @@ s8 sim_convert(const struct sim_convert *cvt, s32 value, s32 offset);
 int sim_pixel_fetch(struct npusim *sim, u32 row, u32 index, u32 size);
 /* Bytes that the bus carries for one line. */
 u32 sim_pixel_line_beats(const struct npusim *sim);
+/* One, or two where the format has chroma apart. */
+u32 sim_pixel_planes(const struct npusim *sim);
 
 /**
  * struct sim_csc_shape - one operation as CSC's registers describe it
@@ -128,6 +130,9 @@ u32 sim_data_share_256(const struct npusim *sim, u32 width);
  * through the same port in turns.
  */
 u64 sim_data_cycles(const struct npusim *sim, u32 width, u32 surfaces, u64 rows, u64 weight_beats);
+
+/* The same for @rows lines of pixels; @width: beats of a line of all @planes planes. */
+u64 sim_pixel_cycles(const struct npusim *sim, u32 width, u32 planes, u64 rows, u64 weight_beats);
 
 /* Stripes on their way from CACC to SDP whose times are remembered. */
 #define SIM_STRIPES 16

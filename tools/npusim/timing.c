@@ -32,14 +32,17 @@ u64 sim_beat_cycles_256(const struct npusim *sim)
 
 /*
  * Cycles that CDMA takes to accept the atoms of @rows lines when nobody else reads: in two of
- * four surfaces only two atoms in three cycles, in the others one more cycle a line.
+ * four surfaces only two atoms in three cycles, in the others one more cycle a line.  Lines of one
+ * atom take two cycles in every surface, and one more.
  */
 static u64 accept_cycles(u32 width, u32 surfaces, u64 rows)
 {
 	u64 slow = surfaces / 4 * 2 + (surfaces % 4 > 2 ? surfaces % 4 - 2 : 0);
 	u64 fast = surfaces - slow;
 
-	return rows * (fast * (width + 1) + slow * (width + width / 2));
+	if (width == 1)
+		return rows * (2ull * surfaces + 1);
+	return rows * (fast * (width + 1) + slow * width * 3 / 2);
 }
 
 u32 sim_data_share_256(const struct npusim *sim, u32 width)
@@ -49,13 +52,35 @@ u32 sim_data_share_256(const struct npusim *sim, u32 width)
 	return 256 * width / ((width + burst - 1) / burst * burst);
 }
 
-u64 sim_data_cycles(const struct npusim *sim, u32 width, u32 surfaces, u64 rows, u64 weight_beats)
+/*
+ * The same of lines of pixels, @width atoms of all planes: one more cycle a plane, and none takes
+ * less than two atoms of one plane or three of two.
+ */
+static u64 accept_pixel_cycles(u32 width, u32 planes, u64 rows)
 {
-	u64 beats = (u64)width * surfaces * rows;
+	return rows * (max(width, planes + 1) + planes);
+}
+
+/* Cycles for lines whose atoms CDMA accepts in @accept cycles, with weights on the same port. */
+static u64 fetch_cycles(const struct npusim *sim, u64 beats, u32 width, u64 accept,
+			u64 weight_beats)
+{
 	u64 shared = min((beats << 8) / sim_data_share_256(sim, width), weight_beats);
 	u64 bus = (beats + shared) * sim_beat_cycles_256(sim) >> 8;
 
-	return max(bus, accept_cycles(width, surfaces, rows) + shared / 2);
+	return max(bus, accept + shared / 2);
+}
+
+u64 sim_data_cycles(const struct npusim *sim, u32 width, u32 surfaces, u64 rows, u64 weight_beats)
+{
+	return fetch_cycles(sim, (u64)width * surfaces * rows, width,
+			    accept_cycles(width, surfaces, rows), weight_beats);
+}
+
+u64 sim_pixel_cycles(const struct npusim *sim, u32 width, u32 planes, u64 rows, u64 weight_beats)
+{
+	return fetch_cycles(sim, (u64)width * rows, width, accept_pixel_cycles(width, planes, rows),
+			    weight_beats);
 }
 
 u32 sim_cacc_capacity(const struct npusim *sim)
