@@ -468,16 +468,89 @@ static int check_arg_max(const struct checker *checker)
 	return 0;
 }
 
+static int check_top(const struct checker *checker)
+{
+	const struct npu_tensor *in = input(checker, 0), *out = output(checker);
+	int error = check_axis(checker);
+	u32 d;
+
+	if (error)
+		return error;
+	if (out->dtype != NPU_I32 && out->dtype != NPU_I64)
+		return fail(checker, "%s indices", npu_dtype_names[out->dtype]);
+	if (in->rank != out->rank)
+		return fail(checker, "output shape does not follow from the input's");
+	for (d = 0; d < in->rank; d++)
+		if ((s32)d == checker->op->axis ? out->dim[d] > in->dim[d]
+						: out->dim[d] != in->dim[d])
+			return fail(checker, "output shape does not follow from the input's");
+	return 0;
+}
+
+static int check_indices(const struct checker *checker)
+{
+	const struct npu_tensor *indices = input(checker, 1);
+
+	if (indices->dtype != NPU_I32 && indices->dtype != NPU_I64)
+		return fail(checker, "%s indices", npu_dtype_names[indices->dtype]);
+	return 0;
+}
+
 static int check_gather(const struct checker *checker)
 {
 	const struct npu_tensor *in = input(checker, 0), *indices = input(checker, 1);
 	int error = check_axis(checker);
 
+	if (!error)
+		error = check_indices(checker);
 	if (error)
 		return error;
-	if (indices->dtype != NPU_I32 && indices->dtype != NPU_I64)
-		return fail(checker, "%s indices", npu_dtype_names[indices->dtype]);
 	if (npu_tensor_elements(in) / in->dim[checker->op->axis] * npu_tensor_elements(indices) !=
+	    npu_tensor_elements(output(checker)))
+		return fail(checker, "output shape does not follow from the inputs'");
+	return 0;
+}
+
+static int check_gather_elements(const struct checker *checker)
+{
+	const struct npu_tensor *in = input(checker, 0), *indices = input(checker, 1);
+	int error = check_axis(checker);
+	u32 d;
+
+	if (!error)
+		error = check_indices(checker);
+	if (error)
+		return error;
+	if (in->rank != indices->rank || !same_shape(indices, output(checker)))
+		return fail(checker, "output shape does not follow from the inputs'");
+	for (d = 0; d < in->rank; d++)
+		if ((s32)d != checker->op->axis && indices->dim[d] > in->dim[d])
+			return fail(checker, "%u indices in dimension %u of %u", indices->dim[d], d,
+				    in->dim[d]);
+	return 0;
+}
+
+static int check_gather_nd(const struct checker *checker)
+{
+	const struct npu_tensor *in = input(checker, 0), *indices = input(checker, 1);
+	u32 first = (u32)checker->op->axis, depth, d;
+	u64 elements = 1;
+	int error = check_axis(checker);
+
+	if (!error)
+		error = check_indices(checker);
+	if (error)
+		return error;
+	if (!indices->rank || first >= indices->rank)
+		return fail(checker, "indices of %u dimensions, %u of which are shared",
+			    indices->rank, first);
+	depth = indices->dim[indices->rank - 1];
+	if (depth > in->rank - first || memcmp(in->dim, indices->dim, first * sizeof(*in->dim)))
+		return fail(checker, "indices of %u numbers for %u dimensions", depth,
+			    in->rank - first);
+	for (d = first + depth; d < in->rank; d++)
+		elements *= in->dim[d];
+	if (elements * (npu_tensor_elements(indices) / depth) !=
 	    npu_tensor_elements(output(checker)))
 		return fail(checker, "output shape does not follow from the inputs'");
 	return 0;
@@ -629,7 +702,11 @@ static const struct op_rule op_rules[NPU_OP_COUNT] = {
 	[NPU_OP_REDUCE_PROD] = { 1, 1, TYPE(F32), COMPUTES, check_reduce },
 	[NPU_OP_ARG_MAX] = { 1, 1, ARITHMETIC_TYPES, 0, check_arg_max },
 	[NPU_OP_ARG_MIN] = { 1, 1, ARITHMETIC_TYPES, 0, check_arg_max },
+	[NPU_OP_TOP_MOST] = { 1, 1, REAL_TYPES, 0, check_top },
+	[NPU_OP_TOP_LEAST] = { 1, 1, REAL_TYPES, 0, check_top },
 	[NPU_OP_GATHER] = { 2, 2, ALL_TYPES, MOVES, check_gather },
+	[NPU_OP_GATHER_ELEMENTS] = { 2, 2, ALL_TYPES, MOVES, check_gather_elements },
+	[NPU_OP_GATHER_ND] = { 2, 2, ALL_TYPES, MOVES, check_gather_nd },
 	[NPU_OP_QUANTIZE] = { 1, 1, REAL_TYPES | TYPE(I16), QUANTISED | SAME_SHAPE,
 			      check_quantize },
 	[NPU_OP_DEQUANTIZE] = { 1, 1, BYTE_TYPES | TYPE(I16), QUANTISED | SAME_SHAPE,

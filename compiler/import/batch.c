@@ -92,6 +92,8 @@ static bool leaves_first_dimension(const struct split *s, const struct npu_op *o
 	case NPU_OP_CONCAT:
 	case NPU_OP_ARG_MAX:
 	case NPU_OP_ARG_MIN:
+	case NPU_OP_TOP_MOST:
+	case NPU_OP_TOP_LEAST:
 	case NPU_OP_GATHER:
 		return op->axis > 0;
 	case NPU_OP_SOFTMAX:
@@ -106,6 +108,8 @@ static bool leaves_first_dimension(const struct split *s, const struct npu_op *o
 	case NPU_OP_FULLY_CONNECTED:
 		return has_whole_rows(s, in, tensor_of(s, op->input[1]));
 	case NPU_OP_MATMUL:
+	case NPU_OP_GATHER_ELEMENTS:
+	case NPU_OP_GATHER_ND:
 	case NPU_OP_PIXELS:
 	case NPU_OP_COUNT:
 		return false;

@@ -346,7 +346,10 @@ int onnx_read_log_softmax(struct onnx *o);
 int onnx_read_pads(struct onnx *o, s64 pads[2 * NPU_MAX_RANK]);
 /* Padding with what is inside. */
 int onnx_pad_edges(struct onnx *o, const s64 *pads);
+int onnx_read_top_k(struct onnx *o);
 int onnx_read_gather(struct onnx *o);
+int onnx_read_gather_elements(struct onnx *o);
+int onnx_read_gather_nd(struct onnx *o);
 int onnx_read_tile(struct onnx *o);
 struct npu_selection;
 /* Selections of operand 0 in ONNX's order of dimensions become operators in a layout. */

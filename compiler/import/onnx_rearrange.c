@@ -231,6 +231,114 @@ int onnx_read_gather(struct onnx *o)
 	return 0;
 }
 
+/* In the model's order of dimensions, for which the indices are. */
+static int add_gather(struct onnx *o, u32 indices, u32 axis, u32 rank, const u32 *dim)
+{
+	u32 inputs[2] = { NPU_NONE, indices }, out;
+	int error = onnx_operand(o, 0, ONNX_PLAIN, &inputs[0]);
+	struct npu_op *op;
+
+	if (!error)
+		error = onnx_result(o, 0, ONNX_PLAIN, rank, dim, &out);
+	if (error)
+		return error;
+	op = onnx_add_op(o, o->row->kind, inputs, 2, out);
+	if (!op)
+		return -ENOMEM;
+	op->axis = (s32)axis;
+	return 0;
+}
+
+int onnx_read_gather_elements(struct onnx *o)
+{
+	const struct onnx_value *in = o->in[0], *indices = o->in[1];
+	u32 axis, tensor;
+	int error = onnx_axis(o, onnx_int(o, "axis", 0), in->rank, &axis);
+
+	if (!error)
+		error = read_indices(o, in->dim[axis], &tensor);
+	return error ? error : add_gather(o, tensor, axis, indices->rank, indices->dim);
+}
+
+int onnx_read_gather_nd(struct onnx *o)
+{
+	const struct onnx_value *in = o->in[0];
+	struct onnx_value *indices = o->in[1];
+	s64 first = onnx_int(o, "batch_dims", 0);
+	u32 depth, dim[2 * NPU_MAX_RANK], rank, d, tensor;
+	int error;
+
+	if (!indices || indices->empty || !indices->rank ||
+	    (indices->dtype != NPU_I64 && indices->dtype != NPU_I32))
+		return onnx_fail(o, -EINVAL, "the indices are no integers");
+	depth = indices->dim[indices->rank - 1];
+	if (first < 0 || first >= min(in->rank, indices->rank) || depth > in->rank - (u32)first)
+		return onnx_fail(o, -EINVAL, "indices of %u numbers behind %lld dimensions of %u",
+				 depth, (long long)first, in->rank);
+	rank = indices->rank - 1;
+	memcpy(dim, indices->dim, rank * sizeof(*dim));
+	for (d = (u32)first + depth; d < in->rank; d++)
+		dim[rank++] = in->dim[d];
+	if (rank > NPU_MAX_RANK)
+		return onnx_fail(o, -ENOTSUP, "a result of %u dimensions", rank);
+	error = onnx_want(o, indices, ONNX_PLAIN, &tensor);
+	return error ? error : add_gather(o, tensor, (u32)first, rank, dim);
+}
+
+/* Indices of the first @k of @from as the second output, which nobody may read. */
+static int add_top(struct onnx *o, u32 from, u32 axis, const u32 *dim, u32 *indices)
+{
+	u32 rank = o->in[0]->rank;
+	bool named = o->out_count > 1 && o->out[1];
+	struct npu_op *op;
+	int error = onnx_add_tensor(o, named ? o->out[1]->name : o->out[0]->name, NPU_I64, rank,
+				    dim, indices);
+
+	if (error)
+		return error;
+	op = onnx_add_op(o, onnx_int(o, "largest", 1) ? NPU_OP_TOP_MOST : NPU_OP_TOP_LEAST, &from,
+			 1, *indices);
+	if (!op)
+		return -ENOMEM;
+	op->axis = (s32)axis;
+	if (named) {
+		o->out[1]->tensor[ONNX_PLAIN] = *indices;
+		onnx_value_shape(o->out[1], NPU_I64, rank, dim);
+	}
+	return 0;
+}
+
+int onnx_read_top_k(struct onnx *o)
+{
+	const struct onnx_value *in = o->in[0];
+	u32 axis, count, dim[NPU_MAX_RANK], inputs[2], out;
+	struct npu_op *op;
+	s64 k = 0;
+	int error = onnx_axis(o, onnx_int(o, "axis", -1), in->rank, &axis);
+
+	if (!error)
+		error = onnx_parameter(o, "k", 1, &k, 1, &count);
+	if (error)
+		return error;
+	if (count != 1 || k < 1 || k > in->dim[axis])
+		return onnx_fail(o, -EINVAL, "%lld of %u elements", (long long)k, in->dim[axis]);
+	memcpy(dim, in->dim, sizeof(dim));
+	dim[axis] = (u32)k;
+	error = onnx_operand(o, 0, ONNX_PLAIN, &inputs[0]);
+	if (!error)
+		error = add_top(o, inputs[0], axis, dim, &inputs[1]);
+	if (!error)
+		error = onnx_result(o, 0, ONNX_PLAIN, in->rank, dim, &out);
+	if (error)
+		return error;
+	/* The values are what the indices say. */
+	op = onnx_add_op(o, NPU_OP_GATHER_ELEMENTS, inputs, 2, out);
+	if (!op)
+		return -ENOMEM;
+	op->axis = (s32)axis;
+	return 0;
+}
+
 static int add_regrouped(struct onnx *o, const struct npu_regroup *regroup, u32 in, const u32 *dim)
 {
 	u32 out;

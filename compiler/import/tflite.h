@@ -170,6 +170,7 @@ int tflite_read_softmax(struct tflite *t);
 int tflite_read_lrn(struct tflite *t);
 int tflite_read_reduce(struct tflite *t);
 int tflite_read_arg_max(struct tflite *t);
+int tflite_read_top_k(struct tflite *t);
 int tflite_read_resize(struct tflite *t);
 
 /* ---- tflite_move.c ---- */
@@ -184,6 +185,7 @@ int tflite_read_pack(struct tflite *t);
 int tflite_read_pad(struct tflite *t);
 int tflite_read_transpose(struct tflite *t);
 int tflite_read_gather(struct tflite *t);
+int tflite_read_gather_nd(struct tflite *t);
 int tflite_read_slice(struct tflite *t);
 int tflite_read_strided_slice(struct tflite *t);
 int tflite_read_split(struct tflite *t);

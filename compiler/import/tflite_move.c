@@ -104,6 +104,14 @@ int tflite_read_gather(struct tflite *t)
 	return error;
 }
 
+int tflite_read_gather_nd(struct tflite *t)
+{
+	int error = 0;
+
+	tflite_add(t, NPU_OP_GATHER_ND, 2, t->input, t->output[0], &error);
+	return error;
+}
+
 /* A slice that takes all of its input so far. */
 static struct npu_op *add_slice(struct tflite *t, u32 in, u32 out, int *error)
 {

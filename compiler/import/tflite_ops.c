@@ -494,6 +494,30 @@ int tflite_read_arg_max(struct tflite *t)
 	return error;
 }
 
+/* The indices are an operator of their own, the values are gathered by them. */
+int tflite_read_top_k(struct tflite *t)
+{
+	const struct npu_tensor *in = tflite_tensor(t, t->input[0]);
+	u32 inputs[2] = { t->input[0], t->output[1] };
+	struct npu_op *op;
+	int error = 0;
+	s32 k;
+
+	if (t->output_count != 2)
+		return tflite_fail(t, -EINVAL, "%u outputs", t->output_count);
+	if (tflite_constants(t, 1, &k, 1))
+		return -EINVAL;
+	if (!in->rank)
+		return tflite_fail(t, -EINVAL, "of a single number");
+	op = tflite_add(t, NPU_OP_TOP_MOST, 1, t->input, t->output[1], &error);
+	if (op)
+		op->axis = (s32)in->rank - 1;
+	op = error ? NULL : tflite_add(t, NPU_OP_GATHER_ELEMENTS, 2, inputs, t->output[0], &error);
+	if (op)
+		op->axis = (s32)in->rank - 1;
+	return error;
+}
+
 /* ResizeBilinearOptions has two fields in front that are no longer used. */
 int tflite_read_resize(struct tflite *t)
 {

@@ -79,6 +79,7 @@ static const struct tflite_row rows[] = {
 	  3u << 18 },
 	{ 45, STRIDED_SLICE_OPTIONS, 4, FIRST, NPU_OP_SLICE, 0, tflite_read_strided_slice },
 	{ 47, OPTIONS_NONE, 1, FIRST, NPU_OP_FUNCTION, 0, tflite_read_function, NPU_FN_EXP },
+	{ 48, OPTIONS_NONE, 2, FIRST, NPU_OP_TOP_MOST, 0, tflite_read_top_k },
 	{ 49, OPTIONS_NONE, 2, 2, NPU_OP_SLICE, 0, tflite_read_split },
 	{ 50, OPTIONS_NONE, 1, FIRST, NPU_OP_REDUCE_SUM, 0, tflite_read_log_softmax },
 	{ 53, OPTIONS_NONE, 1, FIRST, NPU_OP_DEQUANTIZE, 0, tflite_read_cast },
@@ -121,6 +122,7 @@ static const struct tflite_row rows[] = {
 	{ 104, OPTIONS_NONE, 1, FIRST, NPU_OP_FUNCTION, 0, tflite_read_function, NPU_FN_CEIL },
 	{ 105, OPTIONS_NONE, 2, FIRST, NPU_OP_GATHER, 0, tflite_read_reverse },
 	{ 106, OPTIONS_NONE, 1, ALL, NPU_OP_ADD, 0, tflite_read_add_n },
+	{ 107, OPTIONS_NONE, 2, BOTH, NPU_OP_GATHER_ND, 0, tflite_read_gather_nd },
 	{ 108, OPTIONS_NONE, 1, FIRST, NPU_OP_FUNCTION, 0, tflite_read_function, NPU_FN_COS },
 	{ 111, OPTIONS_NONE, 1, FIRST, NPU_OP_FUNCTION, 0, tflite_read_function, NPU_FN_ELU },
 	{ 114, OPTIONS_NONE, 1, FIRST, NPU_OP_QUANTIZE, 0, tflite_read_quantize },
@@ -161,7 +163,6 @@ static const struct {
 	{ 16, STATE }, /* LSTM */
 	{ 24, STATE }, /* RNN */
 	{ 27, STATE }, /* SVDF */
-	{ 48, SELECTION }, /* TOPK_V2 */
 	{ 109, SELECTION }, /* WHERE */
 	{ 118, CONTROL_FLOW }, /* IF */
 	{ 119, CONTROL_FLOW }, /* WHILE */

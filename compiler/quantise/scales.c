@@ -47,6 +47,8 @@ bool npu_shares_scale(const struct npu_op *op, u32 i)
 	case NPU_OP_REDUCE_MAX:
 	case NPU_OP_REDUCE_MIN:
 	case NPU_OP_GATHER:
+	case NPU_OP_GATHER_ELEMENTS:
+	case NPU_OP_GATHER_ND:
 		return i == 0;
 	case NPU_OP_PAD:
 	case NPU_OP_CONCAT:

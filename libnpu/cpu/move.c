@@ -175,33 +175,3 @@ int npu_cpu_concat(const struct npu_cpu_call *call)
 		}
 	return 0;
 }
-
-static s64 load_index(const struct npu_cpu_view *indices, size_t i)
-{
-	if (indices->tensor->dtype == NPU_I64)
-		return ((const s64 *)indices->data)[i];
-	return npu_load(indices, i);
-}
-
-int npu_cpu_gather(const struct npu_cpu_call *call)
-{
-	const struct npu_cpu_view in = npu_cpu_input(call, 0), indices = npu_cpu_input(call, 1);
-	const struct npu_cpu_view out = npu_cpu_output(call);
-	u32 axis = (u32)call->op->axis, size = in.tensor->dim[axis];
-	size_t outer, inner, o, i, run;
-	u8 *to = out.data;
-
-	around_axis(in.tensor, axis, &outer, &inner);
-	run = inner * element_bytes(&in);
-	for (o = 0; o < outer; o++)
-		for (i = 0; i < indices.elements; i++) {
-			s64 index = load_index(&indices, i);
-
-			if (index < -(s64)size || index >= (s64)size)
-				return -EINVAL;
-			index += index < 0 ? size : 0;
-			memcpy(to, (const u8 *)in.data + (o * size + (size_t)index) * run, run);
-			to += run;
-		}
-	return 0;
-}

@@ -175,3 +175,62 @@ int ref_gather(const struct ref_run *run)
 		}
 	return 0;
 }
+
+/* ---- gathers by coordinates ---- */
+
+/* An index of a dimension, which counts from the end where it is negative. */
+static bool place(s64 index, u32 size, u32 *at)
+{
+	index += index < 0 ? size : 0;
+	*at = (u32)index;
+	return index >= 0 && index < size;
+}
+
+static int out_of_range(const struct ref_run *run)
+{
+	return npu_diag_set(run->diag, -EINVAL, "%s: an index is out of range", run->graph->file);
+}
+
+static s64 index_at(const struct ref_view *indices, size_t i)
+{
+	return indices->tensor->dtype == NPU_I64 ? ((const s64 *)indices->data)[i]
+						 : ref_load(indices, i);
+}
+
+int ref_gather_elements(const struct ref_run *run)
+{
+	struct ref_view in = ref_input(run, 0), indices = ref_input(run, 1), out = ref_output(run);
+	size_t i, count = npu_tensor_elements(out.tensor);
+	u32 axis = (u32)run->op->axis, at[NPU_MAX_RANK];
+
+	for (i = 0; i < count; i++) {
+		coordinates(i, out.tensor->rank, out.tensor->dim, at);
+		if (!place(index_at(&indices, i), in.tensor->dim[axis], &at[axis]))
+			return out_of_range(run);
+		copy(&out, i, &in, index_of(in.tensor, at), 1);
+	}
+	return 0;
+}
+
+int ref_gather_nd(const struct ref_run *run)
+{
+	struct ref_view in = ref_input(run, 0), indices = ref_input(run, 1), out = ref_output(run);
+	u32 first = (u32)run->op->axis, depth = indices.tensor->dim[indices.tensor->rank - 1], d;
+	u32 rest = in.tensor->rank - first - depth, at[NPU_MAX_RANK], row[NPU_MAX_RANK];
+	size_t i, count = npu_tensor_elements(out.tensor), length = 1;
+
+	for (d = 0; d < rest; d++)
+		length *= in.tensor->dim[first + depth + d];
+	for (i = 0; i < count; i++) {
+		/* Shared dimensions are the row's; those behind the indices are the output's last ones. */
+		coordinates(i / length * depth, indices.tensor->rank, indices.tensor->dim, row);
+		coordinates(i % length, rest, in.tensor->dim + first + depth, at + first + depth);
+		memcpy(at, row, first * sizeof(*at));
+		for (d = 0; d < depth; d++)
+			if (!place(index_at(&indices, i / length * depth + d),
+				   in.tensor->dim[first + d], &at[first + d]))
+				return out_of_range(run);
+		copy(&out, i, &in, index_of(in.tensor, at), 1);
+	}
+	return 0;
+}

@@ -177,3 +177,42 @@ int ref_arg_extreme(const struct ref_run *run)
 	}
 	return 0;
 }
+
+/* How many elements of a line come before element @i: they are more, or as much and in front of it. */
+static u32 place_in_line(const struct ref_view *in, size_t first, size_t inner, u32 size, u32 i,
+			 bool least)
+{
+	u32 place = 0, j;
+
+	for (j = 0; j < size; j++)
+		if (is_more(in, first + j * inner, first + i * inner, least) ||
+		    (j < i && !is_more(in, first + i * inner, first + j * inner, least)))
+			place++;
+	return place;
+}
+
+int ref_top(const struct ref_run *run)
+{
+	struct ref_view in = ref_input(run, 0), out = ref_output(run);
+	const u32 size = in.tensor->dim[run->op->axis], take = out.tensor->dim[run->op->axis];
+	size_t inner = 1, line, lines = npu_tensor_elements(in.tensor) / size;
+	u32 d, i;
+
+	for (d = run->op->axis + 1; d < in.tensor->rank; d++)
+		inner *= in.tensor->dim[d];
+	for (line = 0; line < lines; line++)
+		for (i = 0; i < size; i++) {
+			size_t first = line / inner * size * inner + line % inner;
+			u32 place = place_in_line(&in, first, inner, size, i,
+						  run->op->kind == NPU_OP_TOP_LEAST);
+			size_t to = (line / inner * take + place) * inner + line % inner;
+
+			if (place >= take)
+				continue;
+			if (out.tensor->dtype == NPU_I64)
+				((s64 *)out.data)[to] = i;
+			else
+				((s32 *)out.data)[to] = (s32)i;
+		}
+	return 0;
+}

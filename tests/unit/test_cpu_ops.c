@@ -671,28 +671,112 @@ static void test_gather(void **unused)
 	}
 }
 
+/* Indices of so many values, from either end of dimensions of @size in turn. */
+static void fill_indices(struct bench *b, u32 tensor, const u32 *size, u32 turn)
+{
+	u64 count = npu_tensor_elements(&b->graph->tensor[tensor]), i;
+	s64 *index = random_bytes(b, count * sizeof(*index));
+
+	for (i = 0; i < count; i++)
+		index[i] = (s32)random_below(2 * size[i % turn]) - (s32)size[i % turn];
+	b->graph->tensor[tensor].data = index;
+}
+
+/* Few values, so that many are equal. */
+static void test_top(void **unused)
+{
+	u32 i, d;
+
+	for (i = 0; i < ROUNDS; i++) {
+		struct bench b = begin();
+		u32 axis = random_below(3), dim[3], some[3];
+		struct npu_op *op = add_op(&b, i % 2 ? NPU_OP_TOP_MOST : NPU_OP_TOP_LEAST, 1);
+
+		for (d = 0; d < 3; d++)
+			dim[d] = some[d] = 1 + random_below(d == axis ? 300 : 4);
+		some[axis] = 1 + random_below(dim[axis]);
+		op->axis = (s32)axis;
+		op->input[0] = add_tensor(&b, b.dtype, 3, dim, 1, 0);
+		op->output[0] = add_tensor(&b, i % 4 < 2 ? NPU_I32 : NPU_I64, 3, some, 0, 0);
+		compare(&b);
+		end(&b);
+	}
+}
+
+static void test_gather_elements(void **unused)
+{
+	u32 i, d;
+
+	for (i = 0; i < ROUNDS; i++) {
+		struct bench b = begin();
+		u32 axis = random_below(3), dim[3], some[3];
+		struct npu_op *op = add_op(&b, NPU_OP_GATHER_ELEMENTS, 2);
+
+		for (d = 0; d < 3; d++) {
+			dim[d] = 1 + random_below(5);
+			some[d] = 1 + random_below(d == axis ? 7 : dim[d]);
+		}
+		op->axis = (s32)axis;
+		op->input[0] = add_tensor(&b, b.dtype, 3, dim, 1, 0);
+		op->input[1] = add_tensor(&b, NPU_I64, 3, some, 0, 0);
+		fill_indices(&b, op->input[1], &dim[axis], 1);
+		op->output[0] = add_tensor(&b, b.dtype, 3, some, 1, 0);
+		compare(&b);
+		end(&b);
+	}
+}
+
+static void test_gather_nd(void **unused)
+{
+	u32 i, d;
+
+	for (i = 0; i < ROUNDS; i++) {
+		struct bench b = begin();
+		u32 first = random_below(3), depth = 1 + random_below(4 - first), rank = first;
+		u32 dim[4], index[4], out[8];
+		struct npu_op *op = add_op(&b, NPU_OP_GATHER_ND, 2);
+
+		for (d = 0; d < 4; d++)
+			dim[d] = 1 + random_below(4);
+		memcpy(index, dim, sizeof(index));
+		memcpy(out, dim, sizeof(out[0]) * first);
+		index[first] = out[rank++] = 1 + random_below(6);
+		index[first + 1] = depth;
+		for (d = first + depth; d < 4; d++)
+			out[rank++] = dim[d];
+		op->axis = (s32)first;
+		op->input[0] = add_tensor(&b, b.dtype, 4, dim, 1, 0);
+		op->input[1] = add_tensor(&b, NPU_I64, first + 2, index, 0, 0);
+		fill_indices(&b, op->input[1], &dim[first], depth);
+		op->output[0] = add_tensor(&b, b.dtype, rank, out, 1, 0);
+		compare(&b);
+		end(&b);
+	}
+}
+
 static void test_gather_out_of_range(void **unused)
 {
-	struct bench b = begin();
-	struct npu_op *op = add_op(&b, NPU_OP_GATHER, 2);
+	static const enum npu_op_kind kinds[] = { NPU_OP_GATHER, NPU_OP_GATHER_ELEMENTS,
+						  NPU_OP_GATHER_ND };
+	static const s32 bad[] = { -5, 4, INT32_MIN, INT32_MAX };
 	const u32 dim[1] = { 4 }, count[1] = { 1 };
 	const s8 in[4] = { 1, 2, 3, 4 };
-	const s32 bad[] = { -5, 4, INT32_MIN, INT32_MAX };
-	const void *input[2];
-	s8 result;
-	void *output = &result;
-	const struct npu_cpu_call call = { b.graph, op, input, &output };
 	u32 i;
 
-	op->input[0] = add_tensor(&b, b.dtype, 1, dim, 1, 0);
-	op->input[1] = add_tensor(&b, NPU_I32, 1, count, 0, 0);
-	op->output[0] = add_tensor(&b, b.dtype, 1, count, 1, 0);
-	input[0] = in;
-	for (i = 0; i < ARRAY_SIZE(bad); i++) {
-		input[1] = &bad[i];
+	for (i = 0; i < ARRAY_SIZE(bad) * ARRAY_SIZE(kinds); i++) {
+		struct bench b = begin();
+		struct npu_op *op = add_op(&b, kinds[i % ARRAY_SIZE(kinds)], 2);
+		const void *input[2] = { in, &bad[i / ARRAY_SIZE(kinds)] };
+		s8 result;
+		void *output = &result;
+		const struct npu_cpu_call call = { b.graph, op, input, &output };
+
+		op->input[0] = add_tensor(&b, b.dtype, 1, dim, 1, 0);
+		op->input[1] = add_tensor(&b, NPU_I32, 1, count, 0, 0);
+		op->output[0] = add_tensor(&b, b.dtype, 1, count, 1, 0);
 		assert_int_equal(npu_cpu_execute(&call), -EINVAL);
+		end(&b);
 	}
-	end(&b);
 }
 
 static void test_resize(void **unused)
@@ -993,6 +1077,9 @@ int main(void)
 		cmocka_unit_test(test_slice),
 		cmocka_unit_test(test_concat),
 		cmocka_unit_test(test_gather),
+		cmocka_unit_test(test_top),
+		cmocka_unit_test(test_gather_elements),
+		cmocka_unit_test(test_gather_nd),
 		cmocka_unit_test(test_gather_out_of_range),
 		cmocka_unit_test(test_resize),
 		cmocka_unit_test(test_reduce),
