@@ -17,9 +17,6 @@ MODULE_PARM_DESC(batch, "PCI: write many registers at once through the batch win
 #define NVDLA_PCI_RESET_US (1 * USEC_PER_SEC)
 #define NVDLA_PCI_RESET_POLL_US 50
 
-/* What the bus reads where no device answers. */
-#define NVDLA_PCI_NOBODY 0xffffffffu
-
 /**
  * struct nvdla_pci - the function's BARs
  * @regs: register file of the NPU
@@ -94,13 +91,13 @@ static int nvdla_pci_reset(struct nvdla_device *nvdla)
 
 	writel(1, pci->ctrl + NVDLA_PCI_CTRL_RESET);
 	ret = readl_poll_timeout(pci->ctrl + NVDLA_PCI_CTRL_RESET, value,
-				 !value || value == NVDLA_PCI_NOBODY, NVDLA_PCI_RESET_POLL_US,
+				 !value || PCI_POSSIBLE_ERROR(value), NVDLA_PCI_RESET_POLL_US,
 				 NVDLA_PCI_RESET_US);
 	if (ret) {
 		allow_dma(pdev, false);
 		return ret;
 	}
-	if (value == NVDLA_PCI_NOBODY)
+	if (PCI_POSSIBLE_ERROR(value))
 		return -EIO;
 	allow_dma(pdev, true);
 	pci->batch_in_use = false;
