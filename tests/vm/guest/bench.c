@@ -98,7 +98,7 @@ static void measure_submit(u32 tasks, const char *what)
 		accepted += !err;
 	}
 	guest_fault(NVDLA_PCI_FAULT_NONE, 0);
-	tap(accepted > 4 && !guest_work_wait(&work, 120000) && guest_work_right(&work),
+	tap(accepted > 4 && !guest_work_wait(&work, GUEST_WAIT_MS) && guest_work_right(&work),
 	    "%s: %u accepted and done", what, accepted);
 	if (accepted)
 		report(what, median(ns, accepted) - clock_ns());
@@ -146,7 +146,7 @@ static void measure_round(u32 tasks, const char *what)
 	for (i = 0; i < ROUNDS / 4; i++) {
 		u64 begin = guest_now_ns();
 
-		done += !guest_work_submit(&work) && !guest_work_wait(&work, 20000);
+		done += !guest_work_submit(&work) && !guest_work_wait(&work, GUEST_WAIT_MS);
 		ns[i] = guest_now_ns() - begin;
 	}
 	tap(done == ROUNDS / 4, "%s: %u done", what, done);

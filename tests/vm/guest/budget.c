@@ -110,7 +110,7 @@ static void check_accepted(void)
 	NEED(!guest_work_submit(&large), "a chain with all banks is accepted");
 	err = reserve(other, total / 2, NULL);
 	tap(!err || err == -ENOSPC, "a reservation meanwhile: %s", strerror(-err));
-	tap(!guest_work_wait(&large, 20000) && guest_work_right(&large),
+	tap(!guest_work_wait(&large, GUEST_WAIT_MS) && guest_work_right(&large),
 	    "the accepted chain ends right");
 	guest_fault(NVDLA_PCI_FAULT_NONE, 0);
 	tap(!reserve(other, total / 2, NULL), "afterwards the reservation stands");
@@ -149,7 +149,7 @@ static void check_killed(bool busy)
 	tap(seen(fd, total - total / 2, total / 2, 0), "the other half is left");
 	kill(child, SIGKILL);
 	waitpid(child, &status, 0);
-	for (i = 0; i < 200 && guest_budget(fd).banks_available != total; i++)
+	for (i = 0; i < GUEST_WAIT_MS / 10 && guest_budget(fd).banks_available != total; i++)
 		guest_sleep_ms(10);
 	guest_fault(NVDLA_PCI_FAULT_NONE, 0);
 	tap(seen(fd, total, 0, 0), "killed%s: all is there again after %d ms",

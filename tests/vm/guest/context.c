@@ -98,10 +98,10 @@ static void check_wait(u64 low, u64 high, u32 run)
 		     "background work is accepted");
 		guest_sleep_ms(TASK_MS * 2 + TASK_MS / 2 + i * 7);
 		NEED(!guest_work_submit(&quick), "urgent work is accepted");
-		right += !guest_work_wait(&quick, 20000) && guest_work_right(&quick);
+		right += !guest_work_wait(&quick, GUEST_WAIT_MS) && guest_work_right(&quick);
 		guest_fault(NVDLA_PCI_FAULT_NONE, 0);
-		right += !guest_work_wait(&work[0], 20000) && guest_work_right(&work[0]);
-		right += !guest_work_wait(&work[1], 20000) && guest_work_right(&work[1]);
+		right += !guest_work_wait(&work[0], GUEST_WAIT_MS) && guest_work_right(&work[0]);
+		right += !guest_work_wait(&work[1], GUEST_WAIT_MS) && guest_work_right(&work[1]);
 	}
 	count = guest_trace_end(&events);
 	worst = guest_trace_wait(events, count, (u64)guest_fdinfo(urgent, "drm-client-id"));
@@ -133,7 +133,7 @@ static void check_fifo(void)
 	for (i = 0; i < 6; i++)
 		NEED(!guest_work_submit(&work[i]), "work is accepted");
 	for (i = 0; i < 6; i++)
-		ordered = !guest_work_wait(&work[i], 20000) && guest_work_right(&work[i]) &&
+		ordered = !guest_work_wait(&work[i], GUEST_WAIT_MS) && guest_work_right(&work[i]) &&
 			  ordered;
 	for (i = 0; i < 5; i++) {
 		const struct drm_nvdla_job_result *a = work[i].result.data,

@@ -195,7 +195,7 @@ static void check_wait(void)
 	tap(err == -EINTR && guest_now_ns() - begin < 700000000u,
 	    "7: a signal ends a wait: %s after %llu ms", strerror(-err),
 	    (unsigned long long)(guest_now_ns() - begin) / 1000000);
-	err = guest_work_wait(&work, 20000);
+	err = guest_work_wait(&work, GUEST_WAIT_MS);
 	tap(err == -ETIMEDOUT, "7: the time-out ends the job: %s", strerror(-err));
 	tap(guest_work_run(&work, 2), "7: the device was reset");
 	guest_work_free(&work);

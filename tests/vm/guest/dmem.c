@@ -134,7 +134,7 @@ static void check_killed(int fd)
 	tap(current() == 2 * bank, "the group is charged for it");
 	kill(child, SIGKILL);
 	waitpid(child, &status, 0);
-	for (i = 0; i < 200 && current(); i++)
+	for (i = 0; i < GUEST_WAIT_MS / 10 && current(); i++)
 		guest_sleep_ms(10);
 	tap(current() == 0 && guest_budget(fd).banks_reserved == 0,
 	    "killed: all is uncharged after %u ms", i * 10);

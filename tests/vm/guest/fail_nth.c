@@ -112,7 +112,7 @@ static int call_submit(void)
 	err = guest_submit(fd, job, 2, NULL);
 	stop();
 	if (!err)
-		err = guest_work_wait(&work, 60000);
+		err = guest_work_wait(&work, GUEST_WAIT_MS);
 	return err;
 }
 

@@ -29,8 +29,6 @@
 #define TIMEOUT_MS 400
 /* Of all others, the longest there is: an emulated machine that is busy elsewhere meets shorter ones. */
 #define NEVER_MS 10000
-/* So long is waited for what has to come. */
-#define WAIT_MS 120000
 
 /* Jobs of one client that wait when the device goes. */
 #define WAITING_JOBS 200
@@ -118,7 +116,7 @@ static bool told(u32 kind)
 	bool found = false;
 	u32 bytes;
 
-	while (!found && !guest_genl_receive(&events, 20000)) {
+	while (!found && !guest_genl_receive(&events, GUEST_WAIT_MS)) {
 		attrs = guest_genl_attrs(&events, &bytes);
 		found = guest_genl_cmd(&events) == NVDLA_CMD_HEALTH_NTF &&
 			guest_attr_number(guest_attr(attrs, bytes, NVDLA_A_HEALTH_KIND)) == kind;
@@ -175,12 +173,12 @@ static void check_hang(void)
 	begin = guest_now_ns();
 	NEED(!submit_within(&c.hit, TIMEOUT_MS) && !submit_within(&c.other, NEVER_MS),
 	     "jobs are accepted");
-	err = guest_work_wait(&c.hit, WAIT_MS);
+	err = guest_work_wait(&c.hit, GUEST_WAIT_MS);
 	tap(err == -ETIMEDOUT, "hang: its job fails: %s", strerror(-err));
 	tap(ms_since(begin) >= TIMEOUT_MS / 2 && ms_since(begin) <= TIMEOUT_MS + grace,
 	    "hang: after %u ms, with a time-out of %u and a grace of %u", ms_since(begin),
 	    TIMEOUT_MS, grace);
-	err = guest_work_wait(&c.other, WAIT_MS);
+	err = guest_work_wait(&c.other, GUEST_WAIT_MS);
 	tap(!err && guest_work_right(&c.other), "hang: the job behind it is right: %s",
 	    strerror(-err));
 	both_right(&c, "hang");
@@ -217,11 +215,11 @@ static void check_hang_middle(void)
 		guest_work_fill(&c.other, i);
 		err = submit_within(&c.other, TIMEOUT_MS);
 		if (!err)
-			err = guest_work_wait(&c.other, WAIT_MS);
+			err = guest_work_wait(&c.other, GUEST_WAIT_MS);
 		/* It may itself be the one whose task hangs. */
 		right += (!err && guest_work_right(&c.other)) || err == -ETIMEDOUT;
 	}
-	err = guest_work_wait(&work, WAIT_MS);
+	err = guest_work_wait(&work, GUEST_WAIT_MS);
 	tap(right == 3 && (err == -ETIMEDOUT || (!err && guest_work_right(&work))),
 	    "hang in a long job under load: %s", strerror(-err));
 	both_right(&c, "hang in a long job");
@@ -240,7 +238,7 @@ static void check_spurious(void)
 		if (i & 1)
 			guest_work_submit(&c.hit);
 		guest_fault(NVDLA_PCI_FAULT_SPURIOUS, 0);
-		right += !guest_work_wait(&c.hit, WAIT_MS) || i == 0;
+		right += !guest_work_wait(&c.hit, GUEST_WAIT_MS) || i == 0;
 	}
 	tap(right == 20 && guest_work_right(&c.hit), "spurious interrupts: jobs are right");
 	both_right(&c, "spurious interrupts");
@@ -263,11 +261,11 @@ static void check_interrupt(enum nvdla_pci_fault kind, u32 arg, const char *name
 	begin = guest_now_ns();
 	NEED(!submit_within(&work, NEVER_MS) && !submit_within(&c.other, NEVER_MS),
 	     "jobs are accepted");
-	err = guest_work_wait(&work, WAIT_MS);
+	err = guest_work_wait(&work, GUEST_WAIT_MS);
 	tap(!err && guest_work_right(&work), "%s: its job is right: %s", name, strerror(-err));
 	tap(ms_since(begin) <= NEVER_MS / 2, "%s: after %u ms, with a time-out of %u", name,
 	    ms_since(begin), NEVER_MS);
-	err = guest_work_wait(&c.other, WAIT_MS);
+	err = guest_work_wait(&c.other, GUEST_WAIT_MS);
 	tap(!err && guest_work_right(&c.other), "%s: so is the other client's: %s", name,
 	    strerror(-err));
 	both_right(&c, name);
@@ -283,7 +281,7 @@ static void check_dma(u32 which, const char *name)
 	clients_open(&c);
 	guest_fault(NVDLA_PCI_FAULT_DMA, which);
 	NEED(!submit_within(&c.hit, 5 * TIMEOUT_MS), "a job is accepted");
-	err = guest_work_wait(&c.hit, WAIT_MS);
+	err = guest_work_wait(&c.hit, GUEST_WAIT_MS);
 	tap(err == -EIO || err == -ETIMEDOUT, "DMA error, %s: its job fails: %s", name,
 	    strerror(-err));
 	tap(guest_ctrl_read(NVDLA_PCI_CTRL_FAULT_KIND) == NVDLA_PCI_FAULT_NONE,
@@ -301,9 +299,9 @@ static void check_slow_memory(void)
 	guest_fault(NVDLA_PCI_FAULT_SLOW_MEMORY, 5000);
 	NEED(!submit_within(&c.hit, NEVER_MS) && !submit_within(&c.other, NEVER_MS),
 	     "jobs are accepted");
-	err = guest_work_wait(&c.hit, WAIT_MS);
+	err = guest_work_wait(&c.hit, GUEST_WAIT_MS);
 	tap(!err && guest_work_right(&c.hit), "slow memory: a job is right: %s", strerror(-err));
-	err = guest_work_wait(&c.other, WAIT_MS);
+	err = guest_work_wait(&c.other, GUEST_WAIT_MS);
 	tap(!err && guest_work_right(&c.other), "slow memory: the other's too: %s", strerror(-err));
 	guest_fault(NVDLA_PCI_FAULT_NONE, 0);
 	both_right(&c, "slow memory");
@@ -365,7 +363,7 @@ static bool wait_node(bool there)
 {
 	int i;
 
-	for (i = 0; i < WAIT_MS / 10; i++) {
+	for (i = 0; i < GUEST_WAIT_MS / 10; i++) {
 		if (!access(guest_node(), F_OK) == there)
 			return true;
 		guest_sleep_ms(10);
@@ -403,11 +401,11 @@ static void check_back(struct guest_work *work, const char *fault)
 		err = guest_work_submit(work);
 		if (err)
 			guest_sleep_ms(20);
-	} while (err && ms_since(begin) < WAIT_MS);
+	} while (err && ms_since(begin) < GUEST_WAIT_MS);
 	tap(!err, "%s: the device is back, and a client that never rests finds it: %s, %u ms",
 	    fault, strerror(-err), ms_since(begin));
 	if (!err)
-		err = guest_work_wait(work, WAIT_MS);
+		err = guest_work_wait(work, GUEST_WAIT_MS);
 	tap(!err && guest_work_right(work), "%s: its job is right: %s", fault, strerror(-err));
 }
 
@@ -434,15 +432,15 @@ static void check_death(void)
 	begin = guest_now_ns();
 	NEED(!submit_within(&c.hit, NEVER_MS), "a job is accepted");
 	behind = submit_behind(&c.other);
-	err = guest_work_wait(&c.hit, WAIT_MS);
+	err = guest_work_wait(&c.hit, GUEST_WAIT_MS);
 	tap(err == -EIO, "death: the job that ran fails: %s", strerror(-err));
-	err = behind ?: guest_work_wait(&c.other, WAIT_MS);
+	err = behind ?: guest_work_wait(&c.other, GUEST_WAIT_MS);
 	tap(err == -EIO, "death: so does the one behind it: %s", strerror(-err));
 	tap(ms_since(begin) <= NEVER_MS / 2, "death: after %u ms, with a time-out of %u",
 	    ms_since(begin), NEVER_MS);
 	err = guest_work_submit(&work);
 	if (!err)
-		err = guest_work_wait(&work, WAIT_MS);
+		err = guest_work_wait(&work, GUEST_WAIT_MS);
 	tap(err == -EIO || err == -ENODEV, "death: a new job is refused or fails: %s",
 	    strerror(-err));
 	tap(told(NVDLA_HEALTH_KIND_DEVICE_LOST), "death: those who watch are told");
@@ -476,7 +474,7 @@ static bool uevent_comes(int fd, const char *variable)
 	char text[4097];
 	ssize_t bytes, at;
 
-	while (poll(&poll_fd, 1, 20000) > 0) {
+	while (poll(&poll_fd, 1, GUEST_WAIT_MS) > 0) {
 		bytes = recv(fd, text, sizeof(text) - 1, 0);
 		text[bytes > 0 ? bytes : 0] = 0;
 		for (at = 0; at < bytes; at += (ssize_t)strlen(text + at) + 1)
@@ -516,9 +514,9 @@ static void check_stuck_reset(void)
 	guest_fault(NVDLA_PCI_FAULT_HANG, NVDLA_PCI_FAULT_STUCK_RESET);
 	NEED(!submit_within(&c.hit, TIMEOUT_MS), "a job is accepted");
 	behind = submit_behind(&c.other);
-	err = guest_work_wait(&c.hit, WAIT_MS);
+	err = guest_work_wait(&c.hit, GUEST_WAIT_MS);
 	tap(err == -ETIMEDOUT, "stuck reset: the job that hangs fails: %s", strerror(-err));
-	err = behind ?: guest_work_wait(&c.other, WAIT_MS);
+	err = behind ?: guest_work_wait(&c.other, GUEST_WAIT_MS);
 	tap(err == -EIO, "stuck reset: so does the one behind it: %s", strerror(-err));
 	tap(told(NVDLA_HEALTH_KIND_TIMEOUT) && told(NVDLA_HEALTH_KIND_RESET),
 	    "stuck reset: those who watch are told");
@@ -538,7 +536,7 @@ static void *wait_thread(void *arg)
 {
 	struct guest_work *work = arg;
 
-	guest_bo_wait(work->fd, work->bo[TASK_OUTPUT].handle, 0, WAIT_MS);
+	guest_bo_wait(work->fd, work->bo[TASK_OUTPUT].handle, 0, GUEST_WAIT_MS);
 	return NULL;
 }
 
@@ -567,7 +565,7 @@ static int sync_file_status(int file)
 	struct sync_file_info info = { 0 };
 	struct pollfd poll_fd = { .fd = file, .events = POLLIN };
 
-	poll(&poll_fd, 1, WAIT_MS);
+	poll(&poll_fd, 1, GUEST_WAIT_MS);
 	return ioctl(file, SYNC_IOC_FILE_INFO, &info) ? -errno : info.status;
 }
 
@@ -577,7 +575,7 @@ static bool hangs(void)
 	u64 begin = guest_now_ns();
 
 	while (guest_ctrl_read(NVDLA_PCI_CTRL_FAULT_KIND) == NVDLA_PCI_FAULT_HANG)
-		if (ms_since(begin) > WAIT_MS)
+		if (ms_since(begin) > GUEST_WAIT_MS)
 			return false;
 	return true;
 }

@@ -104,7 +104,7 @@ static void good_submit(union argument *a)
 /* Jobs that were accepted do not outlive the check. */
 static void undo_submit(union argument *a)
 {
-	NEED(!guest_work_wait(&work, 20000), "the job is done");
+	NEED(!guest_work_wait(&work, GUEST_WAIT_MS), "the job is done");
 }
 
 static void undo_bo_create(union argument *a)
@@ -428,7 +428,7 @@ static void check_inner_strides(void)
 	a.submit.job_stride = offsetof(struct drm_nvdla_job, result);
 	err = guest_ioctl(fd, DRM_IOCTL_NVDLA_SUBMIT, &a);
 	tap(!err, "SUBMIT: a shorter job: %s", strerror(-err));
-	tap(!err && !guest_bo_wait(fd, work.bo[TASK_OUTPUT].handle, 0, 20000),
+	tap(!err && !guest_bo_wait(fd, work.bo[TASK_OUTPUT].handle, 0, GUEST_WAIT_MS),
 	    "SUBMIT: which is done");
 }
 

@@ -192,7 +192,7 @@ static void check_destroy_busy(void)
 	guest_work_fill(&work, 6);
 	err = guest_work_submit(&work);
 	tap(!err && !guest_chain_free(fd, work.chain), "a chain is dropped while it runs");
-	err = guest_work_wait(&work, 20000);
+	err = guest_work_wait(&work, GUEST_WAIT_MS);
 	tap(!err && guest_work_right(&work), "its job ends well: %s", strerror(-err));
 	work.chain = 0;
 	guest_work_free(&work);

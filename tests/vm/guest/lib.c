@@ -456,7 +456,7 @@ bool guest_work_run(struct guest_work *work, u32 seed)
 	guest_work_fill(work, seed);
 	err = guest_work_submit(work);
 	if (!err)
-		err = guest_work_wait(work, 20000);
+		err = guest_work_wait(work, GUEST_WAIT_MS);
 	if (err)
 		printf("# work: %s\n", strerror(err < 0 ? -err : err));
 	return !err && guest_work_right(work);

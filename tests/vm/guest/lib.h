@@ -23,6 +23,12 @@
 		}                                  \
 	} while (0)
 
+/*
+ * So long is waited for what has to come.  An emulated machine on a busy host takes its time: only what
+ * a test measures has a shorter limit.
+ */
+#define GUEST_WAIT_MS 120000
+
 u64 guest_now_ns(void);
 void guest_sleep_ms(u32 ms);
 

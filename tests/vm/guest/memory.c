@@ -160,7 +160,7 @@ static void check_sharing(void)
 	other.binding[TASK_OUTPUT].handle = handle;
 	err = guest_work_submit(&other);
 	if (!err)
-		err = guest_bo_wait(fd2, handle, 0, 20000);
+		err = guest_bo_wait(fd2, handle, 0, GUEST_WAIT_MS);
 	tap(!err && guest_work_right(&work), "the other file's job writes it: %s", strerror(-err));
 	guest_work_fill(&work, 20);
 	guest_fault(NVDLA_PCI_FAULT_SLOW_TASKS, 150);
@@ -168,7 +168,7 @@ static void check_sharing(void)
 	tap(!err && guest_bo_wait(fd, work.bo[TASK_OUTPUT].handle, 0, 0) == -ETIMEDOUT,
 	    "this file sees the other's fence");
 	err = guest_work_submit(&work);
-	tap(!err && !guest_work_wait(&work, 20000) && guest_work_right(&work),
+	tap(!err && !guest_work_wait(&work, GUEST_WAIT_MS) && guest_work_right(&work),
 	    "and its own job comes after");
 	guest_fault(NVDLA_PCI_FAULT_NONE, 0);
 	tap(((struct drm_nvdla_job_result *)other.result.data)->end_ns <=
@@ -199,7 +199,7 @@ static void check_exporter_gone(void)
 	guest_work_fill(&work, 22);
 	memset(bo.data, 0, bo.size);
 	work.binding[TASK_OUTPUT] = (struct drm_nvdla_binding){ .handle = handle, .size = bo.size };
-	tap(!guest_work_submit(&work) && !guest_bo_wait(fd, handle, 0, 20000),
+	tap(!guest_work_submit(&work) && !guest_bo_wait(fd, handle, 0, GUEST_WAIT_MS),
 	    "a job writes a buffer whose maker is gone");
 	guest_bo_free(fd, &work.bo[TASK_OUTPUT]);
 	work.bo[TASK_OUTPUT] = bo;
@@ -284,7 +284,7 @@ static void check_import(int dmabuf, void *data, u64 bytes, bool must, const cha
 	work.binding[TASK_OUTPUT] = (struct drm_nvdla_binding){ .handle = handle, .size = bytes };
 	err = guest_work_submit(&work);
 	if (!err)
-		err = guest_bo_wait(fd, handle, 0, 20000);
+		err = guest_bo_wait(fd, handle, 0, GUEST_WAIT_MS);
 	guest_bo_free(fd, &work.bo[TASK_OUTPUT]);
 	work.bo[TASK_OUTPUT].data = data;
 	/* The exporter's memory is the CPU's again by BO_SYNC on the import. */

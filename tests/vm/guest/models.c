@@ -75,7 +75,7 @@ static bool disturb(struct disturbance *d, enum change change)
 		kill(d->other, SIGKILL);
 		waitpid(d->other, NULL, 0);
 		d->other = 0;
-		for (i = 0; i < 200 && banks_available(d->npu) != d->total; i++)
+		for (i = 0; i < GUEST_WAIT_MS / 10 && banks_available(d->npu) != d->total; i++)
 			guest_sleep_ms(10);
 		return banks_available(d->npu) == d->total;
 	default:

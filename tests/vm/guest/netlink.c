@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "lib.h"
 #include "netlink.h"
 
 static const struct nlmsghdr *message(const struct guest_genl *g)
@@ -73,7 +74,7 @@ int guest_genl_call(struct guest_genl *g, u8 cmd, u16 flags, const void *attrs, 
 
 	if (err)
 		return err;
-	err = guest_genl_receive(g, 5000);
+	err = guest_genl_receive(g, GUEST_WAIT_MS);
 	if (err)
 		return err;
 	if (message(g)->nlmsg_type == NLMSG_ERROR)
@@ -224,7 +225,7 @@ int guest_genl_device(struct guest_genl *g, u32 *device)
 	int err = guest_genl_send(g, NVDLA_CMD_GET_DEVICES, NLM_F_DUMP, NULL, 0);
 
 	while (!err && !done) {
-		err = guest_genl_receive(g, 5000);
+		err = guest_genl_receive(g, GUEST_WAIT_MS);
 		done = !err && message(g)->nlmsg_type == NLMSG_DONE;
 		attrs = guest_genl_attrs(g, &bytes);
 		if (!id && (id = guest_attr(attrs, bytes, NVDLA_A_DEVICE_ID)))

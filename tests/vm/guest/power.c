@@ -30,7 +30,7 @@ static bool becomes(const char *wanted)
 {
 	u32 i;
 
-	for (i = 0; i < 500 && !status_is(wanted); i++)
+	for (i = 0; i < GUEST_WAIT_MS / 10 && !status_is(wanted); i++)
 		guest_sleep_ms(10);
 	return status_is(wanted);
 }
@@ -50,7 +50,7 @@ static void check_runtime(struct guest_work *work)
 	NEED(!guest_work_submit(work), "a job is accepted");
 	guest_sleep_ms(300);
 	tap(status_is("active"), "on while a job runs");
-	tap(!guest_work_wait(work, 20000) && guest_work_right(work), "which ends right");
+	tap(!guest_work_wait(work, GUEST_WAIT_MS) && guest_work_right(work), "which ends right");
 	guest_fault(NVDLA_PCI_FAULT_NONE, 0);
 }
 
@@ -74,7 +74,7 @@ static void check_system(struct guest_work *work, const char *level, bool busy)
 	tap(!err, "the system sleeps%s and wakes up, pm_test=%s: %s",
 	    busy ? " in the middle of work" : "", level, strerror(-err));
 	if (busy) {
-		ended = guest_work_wait(work, 20000);
+		ended = guest_work_wait(work, GUEST_WAIT_MS);
 		tap(!ended && guest_work_right(work), "the work ends right: %s", strerror(-ended));
 	}
 	tap(guest_work_run(work, 11), "and work after it");
@@ -114,7 +114,7 @@ static void check_fdinfo(struct guest_work *work)
 	NEED(!guest_work_submit(work) && !guest_work_submit(work), "jobs are accepted");
 	tap(guest_fdinfo(fd, "nvdla-queued-jobs") == 2, "two jobs are queued");
 	guest_fault(NVDLA_PCI_FAULT_NONE, 0);
-	guest_work_wait(work, 20000);
+	guest_work_wait(work, GUEST_WAIT_MS);
 }
 
 /* Reads every file of the device's debugfs directory; how many there are. */
@@ -142,7 +142,8 @@ static u32 read_debugfs(void)
 static bool work_slowly(struct guest_work *work, u32 seed)
 {
 	guest_work_fill(work, seed);
-	return !guest_work_submit(work) && !guest_work_wait(work, 120000) && guest_work_right(work);
+	return !guest_work_submit(work) && !guest_work_wait(work, GUEST_WAIT_MS) &&
+	       guest_work_right(work);
 }
 
 static void check_debugfs(void)

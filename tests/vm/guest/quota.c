@@ -170,8 +170,9 @@ static void check_jobs(void)
 	err = guest_work_submit(&other);
 	tap(!err, "another client may queue its own: %s", strerror(-err));
 	guest_fault(NVDLA_PCI_FAULT_NONE, 0);
-	tap(!guest_work_wait(&work, 60000) && guest_work_right(&work), "all of them are done");
-	tap(!guest_work_wait(&other, 60000) && guest_work_right(&other), "the other's too");
+	tap(!guest_work_wait(&work, GUEST_WAIT_MS) && guest_work_right(&work),
+	    "all of them are done");
+	tap(!guest_work_wait(&other, GUEST_WAIT_MS) && guest_work_right(&other), "the other's too");
 	tap(guest_work_run(&work, 3), "then there is room again");
 
 	jobs = calloc(limits.jobs_per_submit + 1, sizeof(*jobs));
@@ -182,7 +183,7 @@ static void check_jobs(void)
 	tap(err < 0 && failed == limits.jobs_per_submit + 1, "more jobs than a SUBMIT may have: %s",
 	    strerror(-err));
 	err = guest_submit(fd, jobs, min(limits.jobs_per_submit, limits.jobs), &failed);
-	tap(!err && !guest_work_wait(&work, 60000) && guest_work_right(&work),
+	tap(!err && !guest_work_wait(&work, GUEST_WAIT_MS) && guest_work_right(&work),
 	    "as many as it may have: %s", strerror(-err));
 	free(jobs);
 	guest_work_free(&other);

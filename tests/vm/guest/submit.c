@@ -13,7 +13,6 @@
 #include "lib.h"
 
 #define SLOW_MS 150 /* that each task takes where a test has to find a job running */
-#define PATIENCE_MS 20000
 
 static int fd;
 
@@ -116,7 +115,7 @@ static void check_order(void)
 	}
 	err = guest_submit(fd, job, JOBS, NULL);
 	NEED(!err, "eight jobs are accepted: %s", strerror(-err));
-	err = guest_bo_wait(fd, work.bo[TASK_OUTPUT].handle, 0, PATIENCE_MS);
+	err = guest_bo_wait(fd, work.bo[TASK_OUTPUT].handle, 0, GUEST_WAIT_MS);
 	tap(!err && guest_work_right(&work), "eight jobs on the same memory end right");
 	for (i = 0; i + 1 < JOBS; i++)
 		ordered = ordered && r[i].end_ns <= r[i + 1].start_ns && !r[i].error;
@@ -146,9 +145,9 @@ static void check_out_syncs(void)
 	job.out_sync_count = 2;
 	err = guest_submit(fd, &job, 1, NULL);
 	NEED(!err, "a job with two out syncobjs is accepted: %s", strerror(-err));
-	tap(!guest_sync_wait(fd, out[0].handle, 0, PATIENCE_MS), "the binary syncobj signals");
+	tap(!guest_sync_wait(fd, out[0].handle, 0, GUEST_WAIT_MS), "the binary syncobj signals");
 	tap(guest_work_right(&work), "when the output is there");
-	tap(!guest_sync_wait(fd, out[1].handle, 7, PATIENCE_MS), "point 7 of the timeline too");
+	tap(!guest_sync_wait(fd, out[1].handle, 7, GUEST_WAIT_MS), "point 7 of the timeline too");
 	tap(guest_sync_wait(fd, out[1].handle, 8, 1) == -ETIME, "but not point 8");
 	guest_sync_free(fd, out[0].handle);
 	guest_sync_free(fd, out[1].handle);
@@ -188,7 +187,7 @@ static void check_in_syncs(bool timeline)
 	job.in_sync_count = 1;
 	err = guest_submit(fd2, &job, 1, NULL);
 	tap(!err, "%s in syncobj: %s", timeline ? "timeline" : "binary", strerror(-err));
-	tap(!guest_work_wait(&second, PATIENCE_MS) && guest_work_right(&second),
+	tap(!guest_work_wait(&second, GUEST_WAIT_MS) && guest_work_right(&second),
 	    "the job that waited ends right");
 	tap(guest_bo_wait(fd, first.bo[TASK_OUTPUT].handle, 0, 0) == 0 &&
 		    result_of(&first)->end_ns <= result_of(&second)->start_ns,
@@ -243,7 +242,7 @@ static void check_bad_syncs(void)
 		sync.flags = DRM_NVDLA_SYNC_TIMELINE;
 		sync.point = 1;
 		err = guest_submit(fd, &job, 1, NULL);
-		tap(!err && !guest_work_wait(&work, PATIENCE_MS) && guest_work_right(&work),
+		tap(!err && !guest_work_wait(&work, GUEST_WAIT_MS) && guest_work_right(&work),
 		    "a point that the CPU signalled: %s", strerror(-err));
 	}
 	guest_sync_free(fd, empty);
@@ -331,7 +330,7 @@ static void check_one_buffer(void)
 	job.bindings = (uintptr_t)work.binding;
 	err = guest_submit(fd, &job, 1, NULL);
 	if (!err)
-		err = guest_bo_wait(fd, bo.handle, 0, PATIENCE_MS);
+		err = guest_bo_wait(fd, bo.handle, 0, GUEST_WAIT_MS);
 	tap(!err && guest_work_right(&work), "all regions in one buffer: %s", strerror(-err));
 	memset(work.bo, 0, sizeof(work.bo));
 	guest_bo_free(fd, &bo);

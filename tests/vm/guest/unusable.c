@@ -97,13 +97,14 @@ static void check_loss(void)
 	begin = guest_now_ns();
 	tap(!set_unusable(1ull << 2), "banks go while the first one runs");
 	tap(guest_now_ns() - begin > SLOW_MS / 4 * 1000000ull, "that waits for it");
-	tap(!guest_work_wait(&work[0], 10000) && guest_work_right(&work[0]), "it ends right");
-	err = guest_work_wait(&work[1], 20000);
+	tap(!guest_work_wait(&work[0], GUEST_WAIT_MS) && guest_work_right(&work[0]),
+	    "it ends right");
+	err = guest_work_wait(&work[1], GUEST_WAIT_MS);
 	tap(err == -EIO || (!err && guest_work_right(&work[1])),
 	    "the next one ends right or fails");
 	for (i = 2; i < ARRAY_SIZE(work); i++)
-		tap(guest_work_wait(&work[i], 20000) == -EIO, "one that waited fails");
-	tap(!guest_work_wait(&small, 20000) && guest_work_right(&small),
+		tap(guest_work_wait(&work[i], GUEST_WAIT_MS) == -EIO, "one that waited fails");
+	tap(!guest_work_wait(&small, GUEST_WAIT_MS) && guest_work_right(&small),
 	    "one that needs less ends right");
 	guest_fault(NVDLA_PCI_FAULT_NONE, 0);
 	NEED(!set_unusable(0), "all are well again");
