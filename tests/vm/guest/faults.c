@@ -12,12 +12,10 @@
 #include <fcntl.h>
 #include <linux/netlink.h>
 #include <linux/pci_regs.h>
-#include <linux/sync_file.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/klog.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -540,35 +538,6 @@ static void *wait_thread(void *arg)
 	return NULL;
 }
 
-/* Submits it; a sync_file of its fence, which outlives the device and the mappings. */
-static int submit_sync_file(struct guest_work *work)
-{
-	struct drm_nvdla_sync sync = { .handle = guest_sync_new(work->fd) };
-	struct drm_syncobj_handle file = {
-		.handle = sync.handle,
-		.flags = DRM_SYNCOBJ_HANDLE_TO_FD_FLAGS_EXPORT_SYNC_FILE,
-	};
-	struct drm_nvdla_job job = guest_work_job(work);
-
-	job.timeout_ms = NEVER_MS;
-	job.out_syncs = (uintptr_t)&sync;
-	job.out_sync_count = 1;
-	NEED(!guest_submit(work->fd, &job, 1, NULL), "a job is accepted");
-	NEED(!guest_ioctl(work->fd, DRM_IOCTL_SYNCOBJ_HANDLE_TO_FD, &file),
-	     "its fence becomes a file");
-	return file.fd;
-}
-
-/* The fence's status: 0 not signalled, 1 signalled, or its error. */
-static int sync_file_status(int file)
-{
-	struct sync_file_info info = { 0 };
-	struct pollfd poll_fd = { .fd = file, .events = POLLIN };
-
-	poll(&poll_fd, 1, GUEST_WAIT_MS);
-	return ioctl(file, SYNC_IOC_FILE_INFO, &info) ? -errno : info.status;
-}
-
 /* The task that the last armed hang is for runs, and nothing will end it. */
 static bool hangs(void)
 {
@@ -610,11 +579,11 @@ static void check_unplug(bool remove)
 
 	clients_open(&c);
 	guest_fault(NVDLA_PCI_FAULT_HANG, 0);
-	hit = submit_sync_file(&c.hit);
+	hit = guest_work_sync_file(&c.hit);
 	NEED(hangs(), "a task hangs");
 	for (i = 1; i < WAITING_JOBS; i++)
 		NEED(!submit_within(&c.other, NEVER_MS), "job %u is accepted", i);
-	other = submit_sync_file(&c.other);
+	other = guest_work_sync_file(&c.other);
 	NEED(!pthread_create(&waiter, NULL, wait_thread, &c.hit), "a thread waits");
 	guest_sleep_ms(50);
 	snprintf(mark, sizeof(mark), "begin of %s", name);
@@ -629,9 +598,9 @@ static void check_unplug(bool remove)
 	snprintf(prefix, sizeof(prefix), "nvdla %s", slot);
 	tap(!log_lines(mark, prefix), "%s while busy: nothing to complain about: %u lines", name,
 	    log_lines(mark, prefix));
-	err = sync_file_status(hit);
+	err = guest_sync_file_status(hit);
 	tap(err < 0, "%s while busy: the job that ran fails: %d", name, err);
-	err = sync_file_status(other);
+	err = guest_sync_file_status(other);
 	tap(err < 0, "%s while busy: the job behind fails too: %d", name, err);
 	err = guest_work_submit(&c.other);
 	tap(err == -ENODEV, "%s: a new job: %s", name, strerror(-err));

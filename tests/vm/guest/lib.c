@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/sync_file.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -420,6 +422,32 @@ int guest_work_submit(struct guest_work *work)
 	struct drm_nvdla_job job = guest_work_job(work);
 
 	return guest_submit(work->fd, &job, 1, NULL);
+}
+
+int guest_work_sync_file(struct guest_work *work)
+{
+	struct drm_nvdla_sync sync = { .handle = guest_sync_new(work->fd) };
+	struct drm_syncobj_handle file = {
+		.handle = sync.handle,
+		.flags = DRM_SYNCOBJ_HANDLE_TO_FD_FLAGS_EXPORT_SYNC_FILE,
+	};
+	struct drm_nvdla_job job = guest_work_job(work);
+
+	job.out_syncs = (uintptr_t)&sync;
+	job.out_sync_count = 1;
+	NEED(!guest_submit(work->fd, &job, 1, NULL), "a job is accepted");
+	NEED(!guest_ioctl(work->fd, DRM_IOCTL_SYNCOBJ_HANDLE_TO_FD, &file),
+	     "its fence becomes a file");
+	return file.fd;
+}
+
+int guest_sync_file_status(int file)
+{
+	struct sync_file_info info = { 0 };
+	struct pollfd poll_fd = { .fd = file, .events = POLLIN };
+
+	poll(&poll_fd, 1, GUEST_WAIT_MS);
+	return ioctl(file, SYNC_IOC_FILE_INFO, &info) ? -errno : info.status;
 }
 
 int guest_work_wait(struct guest_work *work, u32 timeout_ms)

@@ -145,6 +145,12 @@ int guest_submit(int fd, const struct drm_nvdla_job *job, u32 count, u32 *failed
 /* Submits it once. */
 int guest_work_submit(struct guest_work *work);
 
+/* The same with the longest time-out; a sync_file of its fence, which outlives device and mappings. */
+int guest_work_sync_file(struct guest_work *work);
+
+/* Waits for such a fence.  0: it has not signalled; 1: well; or the job's negative errno. */
+int guest_sync_file_status(int file);
+
 /* Waits for its jobs; the last one's error. */
 int guest_work_wait(struct guest_work *work, u32 timeout_ms);
 

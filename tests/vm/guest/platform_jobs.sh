@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# vm-test: module=no kernel=all config=nv_small,nv_large timeout=400 program=tests/vm/guest/submit,tests/vm/guest/memory,tests/vm/guest/context,tests/vm/guest/budget
-# Jobs, memory, budget and priorities on the platform glue: registers one by one instead of batches.
+# vm-test: module=no kernel=all config=nv_small,nv_large timeout=400 program=tests/vm/guest/submit,tests/vm/guest/memory,tests/vm/guest/context,tests/vm/guest/budget,tests/vm/guest/unbind_busy
+# Jobs, memory, budget, priorities and a busy device's end on the platform glue: registers one by one instead of batches.
 pci=$(dirname "$(grep -l 0x10f0 /sys/bus/pci/devices/*/device)")
 while read -r module; do
 	insmod "/vm/module/$module" 2>/dev/null # some are there already
@@ -16,7 +16,7 @@ else
 	echo 'not ok - bound to the platform bus'
 	bad=1
 fi
-for test in submit memory context budget; do
+for test in submit memory context budget unbind_busy; do
 	echo "# $test"
 	$test || bad=1
 done
