@@ -350,11 +350,12 @@ void nvdla_device_remove(struct device *dev)
 	drm_dev_unplug(&nvdla->drm);
 	devm_free_irq(dev, nvdla->irq, nvdla);
 	nvdla_sched_fini(nvdla);
-	nvdla_gem_revoke(nvdla);
-	nvdla_budget_fini(nvdla);
 	pm_runtime_dont_use_autosuspend(dev);
 	if (powered)
 		nvdla->glue->power_off(nvdla);
+	/* A task that could not be reset away does not reach memory any more either. */
+	nvdla_gem_revoke(nvdla);
+	nvdla_budget_fini(nvdla);
 }
 
 /* ---- power ---- */
