@@ -15,6 +15,9 @@
 
 #include "lib.h"
 
+/* Of a task that has to be found running; it ends when the fault does. */
+#define SLOW_MS 3000
+
 static int fd;
 
 static bool status_is(const char *wanted)
@@ -45,13 +48,13 @@ static void check_runtime(struct guest_work *work)
 	}
 	tap(off == 8, "switched off when idle: %u of 8 times", off);
 	tap(right == 8, "right after it was off: %u of 8 times", right);
-	guest_fault(NVDLA_PCI_FAULT_SLOW_TASKS, 400);
+	guest_fault(NVDLA_PCI_FAULT_SLOW_TASKS, SLOW_MS);
 	guest_work_fill(work, 9);
 	NEED(!guest_work_submit(work), "a job is accepted");
 	guest_sleep_ms(300);
 	tap(status_is("active"), "on while a job runs");
-	tap(!guest_work_wait(work, GUEST_WAIT_MS) && guest_work_right(work), "which ends right");
 	guest_fault(NVDLA_PCI_FAULT_NONE, 0);
+	tap(!guest_work_wait(work, GUEST_WAIT_MS) && guest_work_right(work), "which ends right");
 }
 
 /* As far as pm_test goes: devices are suspended and resumed. */
@@ -109,7 +112,7 @@ static void check_fdinfo(struct guest_work *work)
 	    "three banks are told");
 	reserve.banks = 0;
 	guest_ioctl(fd, DRM_IOCTL_NVDLA_RESERVE, &reserve);
-	guest_fault(NVDLA_PCI_FAULT_SLOW_TASKS, 100);
+	guest_fault(NVDLA_PCI_FAULT_SLOW_TASKS, SLOW_MS);
 	guest_work_fill(work, 13);
 	NEED(!guest_work_submit(work) && !guest_work_submit(work), "jobs are accepted");
 	tap(guest_fdinfo(fd, "nvdla-queued-jobs") == 2, "two jobs are queued");
