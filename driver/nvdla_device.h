@@ -38,8 +38,8 @@ struct nvdla_reg_write {
  * @read: value of a register
  * @write_batch: write registers in order; a later @read comes after them
  * @reset: hardware reset: all register groups, pointers and CBUF; returns 0 when it is over, or a
- *	negative error.  NULL: the bus cannot; then the device comes straight from a reset
- *	to probe, and @power_off loses nothing
+ *	negative error.  NULL: the bus cannot; then the device comes to probe from a reset or
+ *	from nvdla_device_remove(), and @power_off loses nothing
  * @power_on: clocks, resets and power so that registers can be accessed; 0 or a negative error
  * @power_off: undoes @power_on
  * @dma_failed: did a memory access of the NPU fail since the last call?  NULL where the bus does

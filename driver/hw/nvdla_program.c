@@ -25,6 +25,17 @@ void nvdla_shadow_clear(struct nvdla_shadow *shadow)
 	memset(shadow->known, 0, sizeof(shadow->known));
 }
 
+u32 nvdla_program_next_groups(const struct nvdla_io *io)
+{
+	u32 i, groups = 0;
+
+	for (i = 0; i < ARRAY_SIZE(enable_order); i++)
+		groups |= NVDLA_GET(CDMA, S_POINTER, CONSUMER,
+				    io->read(io->context, enable_order[i].pointer))
+			  << enable_order[i].unit;
+	return groups;
+}
+
 /* Write what is not known to be there already. */
 static u32 write_changed(const struct nvdla_io *io, struct nvdla_shadow *shadow, u32 group, u32 reg,
 			 u32 value)

@@ -60,6 +60,13 @@ u32 nvdla_program_task(const struct nvdla_io *io, const struct nvdla_chain *chai
 		       u32 groups, const u64 *region_base, struct nvdla_shadow *shadow);
 
 /**
+ * nvdla_program_next_groups() - the groups in which an idle device runs the next operations
+ *
+ * Return: as @groups of nvdla_program_task().
+ */
+u32 nvdla_program_next_groups(const struct nvdla_io *io);
+
+/**
  * nvdla_program_table() - write the contents of one look-up table
  * @task: that brings it in the stream
  * @table: 0 LE, 1 LO, of the unit that the task's tables are for

@@ -64,6 +64,7 @@ int nvdla_hw_init(struct nvdla_hw *hw, const struct nvdla_io *io, const struct n
 	if (hw->io.reset)
 		return nvdla_hw_reset(hw);
 	forget(hw);
+	hw->groups = nvdla_program_next_groups(&hw->io);
 	return 0;
 }
 

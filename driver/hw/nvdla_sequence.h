@@ -103,8 +103,8 @@ struct nvdla_hw {
 /**
  * nvdla_hw_init() - take over a device
  *
- * Resets it (io->reset, where there is one; else it must come straight from a reset), clears
- * and masks interrupts: only SDP, PDP and CDP raise the pin.
+ * Resets it (io->reset, where there is one; else it must be idle, from a reset on or after whole
+ * segments), clears and masks interrupts: only SDP, PDP and CDP raise the pin.
  *
  * Return: 0 or the error of io->reset.
  */

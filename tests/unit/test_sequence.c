@@ -800,6 +800,28 @@ static void test_model_pieces(void **state)
 	chain_free(&build);
 }
 
+/* A device that cannot be reset goes on in the register groups where it is. */
+static void test_model_taken_over(void **state)
+{
+	const struct nvdla_config *cfg = begin("nv_small");
+	static struct chain_device dev;
+	struct nvdla_io io;
+	u32 i;
+
+	add_conv(cfg, 0, 0, false);
+	end(cfg);
+	chain_device_open(&dev, cfg, MODEL_BASE, MODEL_BYTES);
+	for (i = 0; i < 4; i++) {
+		assert_int_equal(chain_device_run(&dev, &chain, model_bases, false), 0);
+		io = dev.hw.io;
+		io.reset = NULL;
+		assert_int_equal(nvdla_hw_init(&dev.hw, &io, cfg), 0);
+		assert_int_equal(dev.hw.groups >> NVDLA_UNIT_SDP & 1, ~i & 1);
+	}
+	chain_device_close(&dev);
+	chain_free(&build);
+}
+
 /* Many single convolutions, waited for one by one, so that CDMA runs idle in between. */
 static void make_lonely_convs(const struct nvdla_config *cfg, u32 count)
 {
@@ -1035,6 +1057,7 @@ int main(void)
 		cmocka_unit_test(test_abort_two),
 		cmocka_unit_test(test_foreign_leak),
 		cmocka_unit_test(test_model_pieces),
+		cmocka_unit_test(test_model_taken_over),
 		cmocka_unit_test(test_leaked_weights),
 		cmocka_unit_test(test_no_reset_before_reuse),
 		cmocka_unit_test(test_tables_after_reset),
