@@ -1032,18 +1032,21 @@ static s32 make_reshape(struct maker *m, s32 in)
 	return out;
 }
 
+/* Of the plane, or of rows or columns alone, which stay in their dimension. */
 static s32 make_mean(struct maker *m, s32 in)
 {
 	const struct tw_tensor *t = &m->tensor[in];
-	bool keep = chance(m, 40);
+	u32 axes = chance(m, 70) ? 3 : pick(m, 1, 2);
+	bool keep = axes != 3 || chance(m, 40);
+	s32 dim[4] = { 1, axes & 1 ? 1 : t->dim[1], axes & 2 ? 1 : t->dim[2], t->dim[3] };
 	s32 list, out;
 	struct tw_op *op;
 
 	if (t->rank != 4)
 		return -1;
-	list = add_list(m, (s32[]){ 1, 2 }, 2);
+	list = add_list(m, (s32[]){ axes & 1 ? 1 : 2, 2 }, axes == 3 ? 2 : 1);
 	out = add_activation(m, "mean", t->type, keep ? 4 : 2,
-			     keep ? (s32[]){ 1, 1, 1, t->dim[3] } : (s32[]){ 1, t->dim[3], 0, 0 },
+			     keep ? dim : (s32[]){ 1, t->dim[3], 0, 0 },
 			     (float)(t->scale[0] * power(m, -0.4, 0.4)), pick_zero(m, t->type));
 	if (list < 0 || out < 0)
 		return -1;
