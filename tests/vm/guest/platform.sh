@@ -15,6 +15,12 @@ check()
 	fi
 }
 
+# Lines of the log that tell the configuration of a platform device.
+told()
+{
+	dmesg | grep -c "nvdla nvdla.*\] $NPU_VM_CONFIG, version"
+}
+
 pci=$(dirname "$(grep -l 0x10f0 /sys/bus/pci/devices/*/device)")
 while read -r module; do
 	insmod "/vm/module/$module" 2>/dev/null # some are there from an earlier test
@@ -22,6 +28,7 @@ done < /vm/modules
 insmod /vm/module/nvdla_platform_test.ko unusable_bank=9
 check 'the test module is loaded' "$?" 0
 
+before=$(told)
 echo nvdla_platform_test > "$pci/driver_override"
 basename "$pci" > /sys/bus/pci/drivers/nvdla/unbind
 basename "$pci" > /sys/bus/pci/drivers_probe
@@ -31,7 +38,7 @@ check 'a platform device' "$(basename "$(readlink "$pci/$npu/driver")")" nvdla
 check 'its driver is on the platform bus' "$(readlink -f "$pci/$npu/driver")" \
 	/sys/bus/platform/drivers/nvdla
 check 'one node' "$(ls /dev/accel)" accel0
-check 'the log tells the configuration' "$(dmesg | grep -c "nvdla nvdla.*\] $NPU_VM_CONFIG, version")" 1
+check 'the log tells the configuration' "$(($(told) - before))" 1
 check 'registers' "$(grep -c '^GLB.S_NVDLA_HW_VERSION 0x' "$debug/registers")" 1
 check 'the bank that firmware told is bad' "$(cat "$debug/unusable_banks")" 0x200
 
