@@ -178,41 +178,60 @@ int ref_arg_extreme(const struct ref_run *run)
 	return 0;
 }
 
-/* How many elements of a line come before element @i: they are more, or as much and in front of it. */
-static u32 place_in_line(const struct ref_view *in, size_t first, size_t inner, u32 size, u32 i,
-			 bool least)
-{
-	u32 place = 0, j;
+struct ranked {
+	double value;
+	u32 index;
+};
 
-	for (j = 0; j < size; j++)
-		if (is_more(in, first + j * inner, first + i * inner, least) ||
-		    (j < i && !is_more(in, first + i * inner, first + j * inner, least)))
-			place++;
-	return place;
+/* Less first; of equal ones the earlier. */
+static int by_value(const void *a, const void *b)
+{
+	const struct ranked *x = a, *y = b;
+
+	return x->value < y->value ? -1 : x->value > y->value ? 1 : (int)x->index - (int)y->index;
+}
+
+static void rank_line(const struct ref_view *in, size_t first, size_t inner, u32 size, bool least,
+		      struct ranked *line)
+{
+	u32 i;
+
+	for (i = 0; i < size; i++) {
+		size_t at = first + i * inner;
+		double value = ref_is_float(in) ? (double)((const float *)in->data)[at]
+						: ref_load(in, at);
+
+		line[i] = (struct ranked){ least ? value : -value, i };
+	}
+	qsort(line, size, sizeof(*line), by_value);
 }
 
 int ref_top(const struct ref_run *run)
 {
 	struct ref_view in = ref_input(run, 0), out = ref_output(run);
 	const u32 size = in.tensor->dim[run->op->axis], take = out.tensor->dim[run->op->axis];
+	struct ranked *ranked = calloc(size, sizeof(*ranked));
 	size_t inner = 1, line, lines = npu_tensor_elements(in.tensor) / size;
 	u32 d, i;
 
+	if (!ranked)
+		return npu_diag_set(run->diag, -ENOMEM, "%s: out of memory", run->graph->file);
 	for (d = run->op->axis + 1; d < in.tensor->rank; d++)
 		inner *= in.tensor->dim[d];
-	for (line = 0; line < lines; line++)
-		for (i = 0; i < size; i++) {
-			size_t first = line / inner * size * inner + line % inner;
-			u32 place = place_in_line(&in, first, inner, size, i,
-						  run->op->kind == NPU_OP_TOP_LEAST);
-			size_t to = (line / inner * take + place) * inner + line % inner;
+	for (line = 0; line < lines; line++) {
+		size_t outer = line / inner, column = line % inner;
 
-			if (place >= take)
-				continue;
+		rank_line(&in, outer * size * inner + column, inner, size,
+			  run->op->kind == NPU_OP_TOP_LEAST, ranked);
+		for (i = 0; i < take; i++) {
+			size_t to = (outer * take + i) * inner + column;
+
 			if (out.tensor->dtype == NPU_I64)
-				((s64 *)out.data)[to] = i;
+				((s64 *)out.data)[to] = ranked[i].index;
 			else
-				((s32 *)out.data)[to] = (s32)i;
+				((s32 *)out.data)[to] = (s32)ranked[i].index;
 		}
+	}
+	free(ranked);
 	return 0;
 }
