@@ -112,7 +112,8 @@ int npu_device_budget_wait(struct npu_device *device, uint64_t generation, int t
 		if (read_err)
 			return read_err;
 	}
-	return err;
+	return err == -ETIMEDOUT ? npu_fail(err, "the budget has not changed in %d ms", timeout_ms)
+				 : err;
 }
 
 int npu_reserve(struct npu_device *device, uint32_t banks)

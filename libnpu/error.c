@@ -40,6 +40,8 @@ static size_t caller_size(const void *object)
 
 int npu_check_size(const void *object)
 {
+	if (!object)
+		return npu_fail(-EINVAL, "there is no place for a struct");
 	if (caller_size(object) > sizeof(size_t))
 		return 0;
 	return npu_fail(-EINVAL, "the size of a struct was not set");
@@ -47,11 +49,12 @@ int npu_check_size(const void *object)
 
 int npu_copy_out(void *to, const void *from, size_t own_size)
 {
-	size_t size = caller_size(to);
 	int err = npu_check_size(to);
+	size_t size;
 
 	if (err)
 		return err;
+	size = caller_size(to);
 	if (size > own_size)
 		size = own_size;
 	memcpy((char *)to + sizeof(size), (const char *)from + sizeof(size), size - sizeof(size));

@@ -200,6 +200,8 @@ int npu_submit(struct npu_model *model, const struct npu_input *inputs, unsigned
 	struct npu_job *job;
 	int err;
 
+	if (!out)
+		return npu_fail(-EINVAL, "npu_submit: no place for the job");
 	*out = NULL;
 	err = npu_model_check_io(model, inputs, input_count, outputs, output_count);
 	if (err)
@@ -241,7 +243,7 @@ int npu_job_wait(struct npu_job *job, int timeout_ms)
 			pthread_cond_wait(&job->done, &job->lock);
 	}
 	if (job->state != JOB_DONE)
-		err = -ETIMEDOUT;
+		err = npu_fail(-ETIMEDOUT, "the job has not ended in %d ms", timeout_ms);
 	else
 		err = job->result ? npu_fail(job->result, "%s", job->text) : 0;
 	pthread_mutex_unlock(&job->lock);

@@ -139,9 +139,11 @@ static int set_options(struct npu_model *model, struct source *source,
 {
 	struct npu_model_options own = { 0 };
 	const char *dir;
-	int err;
+	int err = options ? npu_check_size(options) : 0;
 
-	if (options && options->size)
+	if (err)
+		return err;
+	if (options)
 		memcpy(&own, options, min(options->size, sizeof(own)));
 	model->max_banks = own.max_banks;
 	source->import.input_shapes = own.input_shapes;
@@ -238,6 +240,8 @@ int npu_model_save_memory(struct npu_model *model, void **data, size_t *bytes)
 	struct npu_diag diag = { "" };
 	int err;
 
+	if (!data || !bytes)
+		return npu_fail(-EINVAL, "%s: no place for the compiled file", model->name);
 	pthread_mutex_lock(&model->lock);
 	err = npu_program_encode(model->program, data, bytes, &diag);
 	pthread_mutex_unlock(&model->lock);

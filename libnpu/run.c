@@ -69,9 +69,12 @@ int npu_model_check_io(const struct npu_model *model, const struct npu_input *in
 		       unsigned input_count, const struct npu_output *outputs,
 		       unsigned output_count)
 {
-	const struct npu_graph *graph = model->program->net->graph;
+	const struct npu_graph *graph;
 	u32 i;
 
+	if (!model)
+		return npu_fail(-EINVAL, "there is no model to run");
+	graph = model->program->net->graph;
 	if (input_count != graph->input_count || output_count != graph->output_count)
 		return npu_fail(-EINVAL, "%s has %u inputs and %u outputs, %u and %u were given",
 				model->name, graph->input_count, graph->output_count, input_count,
@@ -501,6 +504,8 @@ int npu_run_calls(const struct npu_call *calls, unsigned count, unsigned *done)
 
 	if (done)
 		*done = 0;
+	if (count && !calls)
+		return npu_fail(-EINVAL, "npu_run_calls: no calls");
 	for (i = 0; i < count && !err; i++)
 		err = check_call(&calls[i]);
 	if (err)

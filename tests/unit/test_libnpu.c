@@ -629,6 +629,33 @@ static void test_model_in_memory(void **state)
 	free(data);
 }
 
+/* What is missing is said; nothing is read or written where nothing is. */
+static void test_missing_arguments(void **state)
+{
+	struct npu_model_options unset = { .max_banks = 4 };
+	struct npu_device *device;
+	struct npu_model *model;
+	struct npu_job *job;
+
+	assert_int_equal(npu_open(test_device("sim"), &device), 0);
+	assert_int_equal(npu_device_info(device, NULL), -EINVAL);
+	assert_int_equal(npu_device_budget(device, NULL), -EINVAL);
+	/* Options whose size was not set would be ignored. */
+	assert_int_equal(npu_model_load(device, MODEL, &unset, &model), -EINVAL);
+	assert_non_null(strstr(npu_error(), "size"));
+	assert_int_equal(npu_model_load(device, MODEL, NULL, &model), 0);
+	assert_int_equal(npu_model_info(model, NULL), -EINVAL);
+	assert_int_equal(npu_model_input(model, 0, NULL), -EINVAL);
+	assert_int_equal(npu_model_save_memory(model, NULL, NULL), -EINVAL);
+	assert_int_equal(npu_run(NULL, NULL, 0, NULL, 0, NULL), -EINVAL);
+	assert_int_equal(npu_run_calls(NULL, 1, NULL), -EINVAL);
+	assert_int_equal(npu_run_calls(NULL, 0, NULL), 0);
+	assert_int_equal(npu_submit(NULL, NULL, 0, NULL, 0, &job), -EINVAL);
+	assert_int_equal(npu_submit(model, NULL, 0, NULL, 0, NULL), -EINVAL);
+	npu_model_free(model);
+	npu_close(device);
+}
+
 static void test_bad_memory(void **state)
 {
 	size_t bytes, length;
@@ -830,6 +857,7 @@ int main(void)
 		cmocka_unit_test(test_wrong_tensors),
 		cmocka_unit_test(test_bad_models),
 		cmocka_unit_test(test_model_in_memory),
+		cmocka_unit_test(test_missing_arguments),
 		cmocka_unit_test(test_bad_memory),
 		cmocka_unit_test(test_priority),
 		cmocka_unit_test(test_error_per_thread),
