@@ -223,6 +223,19 @@ static void let_work(const struct fuzz_counters *counters, struct fuzz_thread *t
 	} while (counters->calls < enough && guest_now_ns() < until);
 }
 
+/* A client that was killed keeps its reservation until the NPU is done with its last job. */
+static struct drm_nvdla_budget budget_at_rest(int fd)
+{
+	struct drm_nvdla_budget budget = guest_budget(fd);
+	u32 i;
+
+	for (i = 0; i < GUEST_WAIT_MS / 10 && budget.banks_reserved; i++) {
+		guest_sleep_ms(10);
+		budget = guest_budget(fd);
+	}
+	return budget;
+}
+
 static u32 environment(const char *name, u32 otherwise)
 {
 	const char *text = getenv(name);
@@ -314,7 +327,7 @@ int main(int argc, char **argv)
 	/* The administrator's limit may be anything now. */
 	err = guest_genl_limit(&genl, device, budget.banks_total);
 	tap(!err, "the limit is set back: %s", strerror(-err));
-	budget = guest_budget(fd);
+	budget = budget_at_rest(fd);
 	tap(!budget.banks_reserved && budget.banks_available == budget.banks_usable,
 	    "no reservation is left over: %u", budget.banks_reserved);
 	guest_work_new(fd, &shape, &work);
