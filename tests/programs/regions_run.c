@@ -238,12 +238,13 @@ static void clear_seen(void)
 		refusals[i].seen = 0;
 }
 
-static void report_seen(const struct npu_device *device, const char *what)
+/* Shares are told of any number of networks, and demanded of enough of them. */
+static void report_seen(const struct npu_device *device, const char *what, bool enough)
 {
 	u32 i;
 
-	tap(seen.pieces > seen.runs / 4 && seen.banded > seen.runs / 8 &&
-		    seen.refused < seen.runs / 2,
+	tap(!enough || (seen.pieces > seen.runs / 4 && seen.banded > seen.runs / 8 &&
+			seen.refused < seen.runs / 2),
 	    "%s, %s: of %u runs %u had memory in pieces, %u values in bands, %u were refused",
 	    device->name, what, seen.runs, seen.pieces, seen.banded, seen.refused);
 	for (i = 0; i < ARRAY_SIZE(refusals); i++)
@@ -281,7 +282,7 @@ static void run_random(struct npu_device *device, u64 first, u64 count)
 	unlink(path);
 	tap(good == count, "%s: %llu of %llu random networks, cut or whole", device->name,
 	    (unsigned long long)good, (unsigned long long)count);
-	report_seen(device, "random networks");
+	report_seen(device, "random networks", count >= DEFAULT_COUNT);
 }
 
 static void run_real(struct npu_device *device)
@@ -300,7 +301,7 @@ static void run_real(struct npu_device *device)
 			tap(true, "%s: %u runs with values in bands, %u refused", name,
 			    seen.banded - banded, seen.refused - refused);
 	}
-	report_seen(device, "real networks");
+	report_seen(device, "real networks", true);
 }
 
 /* A compiled file whose first input takes images; false: it cannot be made. */
