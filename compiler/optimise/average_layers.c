@@ -151,14 +151,6 @@ static struct npu_sdp rest_of(u32 hi, u32 shift)
 	});
 }
 
-static void name_layer(struct steps *s, const char *what)
-{
-	struct npu_layer *layer = &s->opt->net->layer[s->opt->net->layer_count - 1];
-	const char *name = npu_arena_printf(&s->opt->net->arena, "%s/%s", layer->name, what);
-
-	layer->name = name ? name : layer->name;
-}
-
 static int add_half(struct steps *s, s8 sign, u32 output, const struct npu_sdp *sdp)
 {
 	struct npu_conv conv = {
@@ -172,7 +164,8 @@ static int add_half(struct steps *s, s8 sign, u32 output, const struct npu_sdp *
 	int error = add_sums(s, sign, &conv);
 
 	if (!error)
-		name_layer(s, sign > 0 ? "means" : "rest of means");
+		npu_opt_name_layer(s->opt, s->opt->net->layer_count - 1,
+				   sign > 0 ? "means" : "rest of means");
 	return error;
 }
 

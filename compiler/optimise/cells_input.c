@@ -2,14 +2,6 @@
 /* The input of a convolution of cells: a view where its bytes are such cells, else passes of SDP. */
 #include "cells_build.h"
 
-static void name_layer(struct npu_cells_build *b, u32 index, const char *what)
-{
-	struct npu_layer *layer = &b->opt->net->layer[index];
-	const char *name = npu_arena_printf(&b->opt->net->arena, "%s/%s", layer->name, what);
-
-	layer->name = name ? name : layer->name;
-}
-
 static int copy(struct npu_cells_build *b, u32 from, u32 to, const struct npu_view *source,
 		const struct npu_view *target)
 {
@@ -17,7 +9,7 @@ static int copy(struct npu_cells_build *b, u32 from, u32 to, const struct npu_vi
 	int error = npu_opt_copy_box(b->opt, b->op, from, to, source, target);
 
 	for (; before < b->opt->net->layer_count && !error; before++)
-		name_layer(b, before, "move");
+		npu_opt_name_layer(b->opt, before, "move");
 	return error;
 }
 
@@ -58,7 +50,7 @@ static int fill(struct npu_cells_build *b, u32 value, u32 width, s32 fill)
 	int error = npu_opt_fill_box(b->opt, b->op, value, &all, fill);
 
 	for (; before < b->opt->net->layer_count && !error; before++)
-		name_layer(b, before, "padding");
+		npu_opt_name_layer(b->opt, before, "padding");
 	return error;
 }
 

@@ -16,6 +16,14 @@ int npu_opt_nomem(struct npu_opt *opt)
 	return npu_diag_set(opt->diag, -ENOMEM, "%s: out of memory", opt->graph->file);
 }
 
+void npu_opt_name_layer(struct npu_opt *opt, u32 index, const char *what)
+{
+	struct npu_layer *layer = &opt->net->layer[index];
+	const char *name = npu_arena_printf(&opt->net->arena, "%s/%s", layer->name, what);
+
+	layer->name = name ? name : layer->name;
+}
+
 bool npu_is_quantised(const struct npu_tensor *tensor)
 {
 	return (tensor->dtype == NPU_I8 || tensor->dtype == NPU_U8) && tensor->quant.count == 1;

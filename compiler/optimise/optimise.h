@@ -188,4 +188,7 @@ bool npu_is_quantised(const struct npu_tensor *tensor);
 
 int npu_opt_nomem(struct npu_opt *opt);
 
+/* Layer @index is a part of its operator: "name/what"; without memory it keeps its name. */
+void npu_opt_name_layer(struct npu_opt *opt, u32 index, const char *what);
+
 #endif /* NPU_OPTIMISE_H */

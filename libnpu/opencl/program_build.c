@@ -230,6 +230,8 @@ static cl_int check_devices(cl_program program, cl_uint count, const cl_device_i
 {
 	cl_uint i;
 
+	if (!ocl_is(program, OCL_PROGRAM))
+		return ocl_fail(NULL, CL_INVALID_PROGRAM, "the program is not valid");
 	if (!count != !devices)
 		return ocl_fail(program->context, CL_INVALID_VALUE, "%u devices that are %s", count,
 				devices ? "there" : "NULL");
@@ -244,11 +246,8 @@ static cl_int check_build(cl_program program, cl_uint count, const cl_device_id 
 			  const char *options, bool notify, const void *user_data,
 			  uint32_t *max_banks)
 {
-	cl_int error;
+	cl_int error = check_devices(program, count, devices);
 
-	if (!ocl_is(program, OCL_PROGRAM))
-		return ocl_fail(NULL, CL_INVALID_PROGRAM, "the program is not valid");
-	error = check_devices(program, count, devices);
 	if (error)
 		return error;
 	if (!notify && user_data)
@@ -295,11 +294,8 @@ CL_API_ENTRY cl_int CL_API_CALL clCompileProgram(
 	cl_uint header_count, const cl_program *headers, const char **header_names,
 	void(CL_CALLBACK *notify)(cl_program program, void *user_data), void *user_data)
 {
-	cl_int error;
+	cl_int error = check_devices(program, count, devices);
 
-	if (!ocl_is(program, OCL_PROGRAM))
-		return ocl_fail(NULL, CL_INVALID_PROGRAM, "the program is not valid");
-	error = check_devices(program, count, devices);
 	if (error)
 		return error;
 	if ((!notify && user_data) || !header_count != !headers || !header_count != !header_names)
