@@ -70,10 +70,11 @@ void npu_close(struct npu_device *device)
 		npu_device_put(device);
 }
 
-int npu_device_info(struct npu_device *device, struct npu_device_info *info)
+static void describe(const struct npu_device *device, struct npu_device_info *info)
 {
 	const struct nvdla_config *config = device->config;
-	struct npu_device_info own = {
+
+	*info = (struct npu_device_info){
 		.banks = config->banks,
 		.entries_per_bank = config->entries,
 		.entry_bytes = config->entry_bytes,
@@ -88,24 +89,41 @@ int npu_device_info(struct npu_device *device, struct npu_device_info *info)
 		.pci_function = device->pci.function,
 	};
 
-	snprintf(own.name, sizeof(own.name), "%s", device->name);
-	snprintf(own.config, sizeof(own.config), "%s", config->name);
+	snprintf(info->name, sizeof(info->name), "%s", device->name);
+	snprintf(info->config, sizeof(info->config), "%s", config->name);
+}
+
+int npu_device_info(struct npu_device *device, struct npu_device_info *info)
+{
+	struct npu_device_info own;
+	int err = npu_check_handle(device, "device");
+
+	if (err)
+		return err;
+	describe(device, &own);
 	return npu_copy_out(info, &own, sizeof(own));
 }
 
 int npu_device_budget(struct npu_device *device, struct npu_device_budget *budget)
 {
 	struct npu_device_budget own = { 0 };
-	int err = device->ops->budget(device, &own);
+	int err = npu_check_handle(device, "device");
 
+	if (!err)
+		err = device->ops->budget(device, &own);
 	return err ? err : npu_copy_out(budget, &own, sizeof(own));
 }
 
 int npu_device_budget_wait(struct npu_device *device, uint64_t generation, int timeout_ms,
 			   struct npu_device_budget *budget)
 {
-	int err = device->ops->budget_wait(device, generation, timeout_ms);
+	int err = npu_check_handle(device, "device");
 
+	if (!err && budget)
+		err = npu_check_size(budget);
+	if (err)
+		return err;
+	err = device->ops->budget_wait(device, generation, timeout_ms);
 	if (budget && (!err || err == -ETIMEDOUT)) {
 		int read_err = npu_device_budget(device, budget);
 
@@ -118,7 +136,9 @@ int npu_device_budget_wait(struct npu_device *device, uint64_t generation, int t
 
 int npu_reserve(struct npu_device *device, uint32_t banks)
 {
-	return device->ops->reserve(device, banks);
+	int err = npu_check_handle(device, "device");
+
+	return err ? err : device->ops->reserve(device, banks);
 }
 
 static int check_priority(enum npu_priority priority)
@@ -130,8 +150,10 @@ static int check_priority(enum npu_priority priority)
 
 int npu_set_priority(struct npu_device *device, enum npu_priority priority)
 {
-	int err = check_priority(priority);
+	int err = npu_check_handle(device, "device");
 
+	if (!err)
+		err = check_priority(priority);
 	return err ? err : device->ops->set_priority(device, priority);
 }
 
@@ -156,15 +178,23 @@ enum npu_priority npu_thread_priority(enum npu_priority otherwise)
 
 int npu_device_set_cap(struct npu_device *device, uint32_t banks)
 {
-	return device->ops->set_cap(device, banks);
+	int err = npu_check_handle(device, "device");
+
+	return err ? err : device->ops->set_cap(device, banks);
 }
 
 int npu_device_reservation(struct npu_device *device, unsigned index,
 			   struct npu_reservation *reservation)
 {
 	struct npu_reservation own = { 0 };
-	int err = device->ops->reservation(device, index, &own);
+	int err = npu_check_handle(device, "device");
 
+	if (!err)
+		err = npu_check_size(reservation);
+	if (!err)
+		err = device->ops->reservation(device, index, &own);
+	if (err == -ENOENT)
+		return npu_fail(err, "%s: there is no reservation %u", device->name, index);
 	return err ? err : npu_copy_out(reservation, &own, sizeof(own));
 }
 

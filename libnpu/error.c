@@ -38,6 +38,11 @@ static size_t caller_size(const void *object)
 	return size;
 }
 
+int npu_check_handle(const void *handle, const char *kind)
+{
+	return handle ? 0 : npu_fail(-EINVAL, "there is no %s: the handle is NULL", kind);
+}
+
 int npu_check_size(const void *object)
 {
 	if (!object)

@@ -17,6 +17,9 @@
 /* Stores the text for npu_error() of this thread; returns @error, a negative errno. */
 int npu_fail(int error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* Has the caller given a device, model or job (@kind)?  0 or -EINVAL. */
+int npu_check_handle(const void *handle, const char *kind);
+
 /* Has the caller set the size that its struct begins with?  0 or -EINVAL. */
 int npu_check_size(const void *object);
 

@@ -233,8 +233,10 @@ int npu_job_wait(struct npu_job *job, int timeout_ms)
 {
 	struct timespec deadline;
 	bool limited = npu_deadline(timeout_ms, &deadline);
-	int err = 0;
+	int err = npu_check_handle(job, "job");
 
+	if (err)
+		return err;
 	pthread_mutex_lock(&job->lock);
 	while (job->state != JOB_DONE && !err) {
 		if (limited)
@@ -252,13 +254,19 @@ int npu_job_wait(struct npu_job *job, int timeout_ms)
 
 int npu_job_fd(const struct npu_job *job)
 {
-	return job->event;
+	int err = npu_check_handle(job, "job");
+
+	return err ? err : job->event;
 }
 
 int npu_job_stats(struct npu_job *job, struct npu_run_stats *stats)
 {
-	int err = 0;
+	int err = npu_check_handle(job, "job");
 
+	if (!err)
+		err = npu_check_size(stats);
+	if (err)
+		return err;
 	pthread_mutex_lock(&job->lock);
 	if (job->state == JOB_DONE)
 		err = npu_copy_out(stats, &job->stats, sizeof(job->stats));

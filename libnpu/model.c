@@ -180,7 +180,6 @@ static int new_model(struct npu_device *device, struct source *source,
 	u32 i;
 	int err;
 
-	*out = NULL;
 	if (!model)
 		return npu_fail(-ENOMEM, "%s: out of memory", source->name);
 	model->device = device;
@@ -205,6 +204,8 @@ int npu_model_load(struct npu_device *device, const char *path,
 {
 	struct source source = { .name = path };
 
+	if (model)
+		*model = NULL;
 	if (!device || !path || !model)
 		return npu_fail(-EINVAL, "npu_model_load: device, path and model are needed");
 	return new_model(device, &source, options, model);
@@ -216,6 +217,8 @@ int npu_model_load_memory(struct npu_device *device, const void *data, size_t by
 {
 	struct source source = { .name = name, .data = data, .bytes = bytes };
 
+	if (model)
+		*model = NULL;
 	if (!device || !data || !name || !model)
 		return npu_fail(-EINVAL,
 				"npu_model_load_memory: device, data, name and model are needed");
@@ -228,6 +231,8 @@ int npu_model_of_operator(struct npu_device *device, const struct npu_operator *
 {
 	struct source source = { .name = name, .op = op };
 
+	if (model)
+		*model = NULL;
 	if (!device || !op || !name || !model)
 		return npu_fail(-EINVAL,
 				"npu_model_of_operator: device, operator, name and model are "
@@ -238,8 +243,10 @@ int npu_model_of_operator(struct npu_device *device, const struct npu_operator *
 int npu_model_save_memory(struct npu_model *model, void **data, size_t *bytes)
 {
 	struct npu_diag diag = { "" };
-	int err;
+	int err = npu_check_handle(model, "model");
 
+	if (err)
+		return err;
 	if (!data || !bytes)
 		return npu_fail(-EINVAL, "%s: no place for the compiled file", model->name);
 	pthread_mutex_lock(&model->lock);
@@ -280,12 +287,12 @@ void npu_model_set_hook(struct npu_model *model, npu_step_hook hook, void *conte
 
 unsigned npu_model_input_count(const struct npu_model *model)
 {
-	return model->program->net->input_count;
+	return npu_check_handle(model, "model") ? 0 : model->program->net->input_count;
 }
 
 unsigned npu_model_output_count(const struct npu_model *model)
 {
-	return model->program->net->output_count;
+	return npu_check_handle(model, "model") ? 0 : model->program->net->output_count;
 }
 
 /* The order of the bytes that an input takes; NULL: it is no image. */
@@ -324,24 +331,36 @@ static int tensor_info(const struct npu_model *model, const u32 *list, u32 count
 
 int npu_model_input(const struct npu_model *model, unsigned index, struct npu_tensor_info *info)
 {
-	const struct npu_graph *graph = model->program->net->graph;
+	const struct npu_graph *graph;
+	int err = npu_check_handle(model, "model");
 
+	if (err)
+		return err;
+	graph = model->program->net->graph;
 	return tensor_info(model, graph->input, graph->input_count, index, "input", info);
 }
 
 int npu_model_output(const struct npu_model *model, unsigned index, struct npu_tensor_info *info)
 {
-	const struct npu_graph *graph = model->program->net->graph;
+	const struct npu_graph *graph;
+	int err = npu_check_handle(model, "model");
 
+	if (err)
+		return err;
+	graph = model->program->net->graph;
 	return tensor_info(model, graph->output, graph->output_count, index, "output", info);
 }
 
 int npu_model_info(struct npu_model *model, struct npu_model_info *info)
 {
 	struct npu_model_info own = { 0 };
-	const struct npu_program *program = model->program;
+	const struct npu_program *program;
+	int err = npu_check_handle(model, "model");
 	u32 i;
 
+	if (err)
+		return err;
+	program = model->program;
 	pthread_mutex_lock(&model->lock);
 	own.layers = program->net->layer_count;
 	own.npu_tasks = program->plan->task_count;

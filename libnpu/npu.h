@@ -16,6 +16,9 @@
  *
  * Processes.  A child of fork() opens the NPU itself; it does not use its parent's handles.
  *
+ * Handles.  NULL for a device, model or job, or for what a function needs or gives back, is -EINVAL;
+ * counts of it are 0, and closing or freeing it does nothing.
+ *
  * Threads.  Every function may be called from every thread at any time.  Runs share the NPU chain by
  * chain.  Freeing an object while another thread still uses it is the one thing that the caller has to
  * prevent.

@@ -70,10 +70,11 @@ int npu_model_check_io(const struct npu_model *model, const struct npu_input *in
 		       unsigned output_count)
 {
 	const struct npu_graph *graph;
+	int err = npu_check_handle(model, "model");
 	u32 i;
 
-	if (!model)
-		return npu_fail(-EINVAL, "there is no model to run");
+	if (err)
+		return err;
 	graph = model->program->net->graph;
 	if (input_count != graph->input_count || output_count != graph->output_count)
 		return npu_fail(-EINVAL, "%s has %u inputs and %u outputs, %u and %u were given",
