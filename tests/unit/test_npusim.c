@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* The device model's frame: registers, interrupts, DMA guard, hangs, and whole convolutions. */
 #include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "sim_device.h"
@@ -399,6 +400,33 @@ static void test_recording_replays(void **state)
 	assert_true(error < 0);
 }
 
+/* What failed says of what, and is no recording afterwards. */
+static void test_recording_that_fails(void **state)
+{
+	char dir[] = "/tmp/test_npusim_XXXXXX", path[64];
+	struct npusim_recorder *rec;
+	int error;
+
+	assert_non_null(mkdtemp(dir));
+	snprintf(path, sizeof(path), "%s/run.nv", dir);
+	rec = npusim_record_open(dir, "no name", &error);
+	assert_non_null(rec);
+	npusim_record_dump(rec, "../out", 0x100, "12345678", 8);
+	npusim_record_write(rec, NVDLA_SDP_D_OP_ENABLE, 1);
+	assert_int_equal(npusim_record_close(rec), -EINVAL);
+	assert_int_equal(access(path, F_OK), -1);
+	/* A folder stands where its file of memory should. */
+	rec = npusim_record_open(dir, "no file", &error);
+	assert_non_null(rec);
+	snprintf(path, sizeof(path), "%s/mem0.bin", dir);
+	assert_int_equal(mkdir(path, 0777), 0);
+	npusim_record_load(rec, 0, "12345678", 8);
+	assert_int_equal(npusim_record_close(rec), -EISDIR);
+	assert_int_equal(rmdir(path), 0);
+	/* Nothing else is left. */
+	assert_int_equal(rmdir(dir), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -416,6 +444,7 @@ int main(void)
 		cmocka_unit_test(test_writes_come_with_the_end),
 		cmocka_unit_test(test_gated_clock_loses_weights),
 		cmocka_unit_test(test_recording_replays),
+		cmocka_unit_test(test_recording_that_fails),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

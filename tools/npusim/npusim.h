@@ -182,7 +182,8 @@ void npusim_set_event_hook(struct npusim *sim, npusim_event_fn fn, void *context
 /*
  * Recorder (record.c): an inference as a script in the format of the golden vectors, with
  * its memory images, so that npusim or the real RTL can replay it.  Errors stick: every call
- * after a failure does nothing, and npusim_record_close() returns the first error.
+ * after a failure does nothing, and npusim_record_close() returns the first error and leaves no
+ * script.
  */
 struct npusim_recorder;
 

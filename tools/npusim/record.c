@@ -8,8 +8,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "npusim.h"
+#include "save.h"
 
 struct npusim_recorder {
 	char dir[4096];
@@ -39,18 +41,12 @@ static void note(struct npusim_recorder *rec, int error)
 static void write_file(struct npusim_recorder *rec, const char *name, const void *data, size_t len)
 {
 	char path[4352];
-	FILE *f;
+	int error;
 
 	snprintf(path, sizeof(path), "%s/%s", rec->dir, name);
-	f = fopen(path, "wb");
-	if (!f) {
-		note(rec, -errno);
-		return;
-	}
-	if (fwrite(data, 1, len, f) != len)
-		note(rec, -EIO);
-	if (fclose(f))
-		note(rec, -errno);
+	error = npusim_save(path, data, len);
+	if (error)
+		note(rec, error);
 }
 
 static void __attribute__((format(printf, 2, 3)))
@@ -62,7 +58,7 @@ line(struct npusim_recorder *rec, const char *fmt, ...)
 		return;
 	va_start(args, fmt);
 	if (vfprintf(rec->script, fmt, args) < 0)
-		note(rec, -EIO);
+		note(rec, -errno);
 	va_end(args);
 }
 
@@ -172,6 +168,7 @@ void npusim_record_dump(struct npusim_recorder *rec, const char *name, u64 addr,
 
 int npusim_record_close(struct npusim_recorder *rec)
 {
+	char path[4352];
 	int error;
 
 	if (!rec)
@@ -179,6 +176,9 @@ int npusim_record_close(struct npusim_recorder *rec)
 	if (fclose(rec->script))
 		note(rec, -errno);
 	error = rec->error;
+	/* A folder without a script is no recording: nobody replays a part of one. */
+	if (error && snprintf(path, sizeof(path), "%s/run.nv", rec->dir) < (int)sizeof(path))
+		unlink(path);
 	free(rec);
 	return error;
 }

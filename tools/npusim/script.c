@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "player.h"
+#include "save.h"
 
 #define WORDS_MAX 8
 #define CHUNK (1u << 16)
@@ -222,8 +223,7 @@ static void compare(struct player *p, const char *name, const u8 *got, const u8 
 static void keep_dump(struct player *p, const char *name, const u8 *data, size_t len)
 {
 	char path[4096];
-	bool written;
-	FILE *f;
+	int error;
 
 	if (!player_path(path, sizeof(path), p->keep, name)) {
 		player_fail(p, "bad file name %s", name);
@@ -233,12 +233,9 @@ static void keep_dump(struct player *p, const char *name, const u8 *data, size_t
 		player_fail(p, "%s: %s", p->keep, strerror(errno));
 		return;
 	}
-	f = fopen(path, "wb");
-	written = f && fwrite(data, 1, len, f) == len;
-	if (f && fclose(f))
-		written = false;
-	if (!written)
-		player_fail(p, "%s: %s", path, strerror(errno));
+	error = npusim_save(path, data, len);
+	if (error)
+		player_fail(p, "%s: %s", path, strerror(-error));
 }
 
 static void check_dump(struct player *p, const char *name, const u8 *got, u64 len)
