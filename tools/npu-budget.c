@@ -281,7 +281,7 @@ static int run_command(int count, char **words, const char *device, bool json)
 	return status;
 }
 
-int main(int argc, char **argv)
+static int run_tool(int argc, char **argv)
 {
 	static const struct option known[] = {
 		{ "device", required_argument, NULL, 'd' },
@@ -292,9 +292,8 @@ int main(int argc, char **argv)
 	};
 	const char *device = NULL;
 	bool json = false;
-	int c, status;
+	int c;
 
-	tool_standard_files();
 	while ((c = getopt_long(argc, argv, "", known, NULL)) != -1) {
 		switch (c) {
 		case 'd':
@@ -313,8 +312,10 @@ int main(int argc, char **argv)
 			return tool_usage(NAME, "wrong options");
 		}
 	}
-	status = run_command(argc - optind, argv + optind, device, json);
-	if (fflush(stdout) && !status)
-		status = tool_error(NAME, "cannot write: %s", strerror(errno));
-	return status;
+	return run_command(argc - optind, argv + optind, device, json);
+}
+
+int main(int argc, char **argv)
+{
+	return tool_main(NAME, run_tool, argc, argv);
 }

@@ -233,7 +233,7 @@ static int all_devices(const struct options *options)
 	return status;
 }
 
-int main(int argc, char **argv)
+static int run_tool(int argc, char **argv)
 {
 	static const struct option known[] = {
 		{ "device", required_argument, NULL, 'd' },
@@ -245,9 +245,8 @@ int main(int argc, char **argv)
 		{ NULL, 0, NULL, 0 },
 	};
 	struct options options = { 0 };
-	int c, status;
+	int c;
 
-	tool_standard_files();
 	while ((c = getopt_long(argc, argv, "", known, NULL)) != -1) {
 		switch (c) {
 		case 'd':
@@ -276,10 +275,11 @@ int main(int argc, char **argv)
 		return tool_usage(NAME, "\"%s\" is not expected", argv[optind]);
 	/* A change or a watch is of one NPU: the default one where none is named. */
 	if (options.device || options.watch || options.set_banks)
-		status = one_device(options.device, &options);
-	else
-		status = all_devices(&options);
-	if (fflush(stdout) && !status)
-		status = tool_error(NAME, "cannot write: %s", strerror(errno));
-	return status;
+		return one_device(options.device, &options);
+	return all_devices(&options);
+}
+
+int main(int argc, char **argv)
+{
+	return tool_main(NAME, run_tool, argc, argv);
 }

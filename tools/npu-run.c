@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/model_option.h"
 #include "common/tensor_file.h"
 #include "common/tool.h"
 #include "npu.h"
@@ -227,8 +228,6 @@ static int run_model(const struct run_options *options)
 	if (!status)
 		status = report(&run);
 	clean_up(&run);
-	if (fflush(stdout) && !status)
-		status = tool_error(RUN_NAME, "cannot write: %s", strerror(errno));
 	return status;
 }
 
@@ -361,12 +360,11 @@ static int set_option(struct run_options *options, int c, const char *value)
 	}
 }
 
-int main(int argc, char **argv)
+static int run_tool(int argc, char **argv)
 {
 	struct run_options options = { .top = DEFAULT_TOP, .repeat = 1 };
 	int c, place, status;
 
-	tool_standard_files();
 	while ((c = getopt_long(argc, argv, "", known, &place)) != -1) {
 		if (c == OPT_HELP) {
 			printf("%s%s%s", help, tool_input_help, help_end);
@@ -386,5 +384,11 @@ int main(int argc, char **argv)
 	if (optind + 1 < argc)
 		return tool_usage(RUN_NAME, "\"%s\" is not expected", argv[optind + 1]);
 	options.model = argv[optind];
-	return run_model(&options);
+	status = tool_check_model_options(RUN_NAME, options.input_shapes, options.pixels);
+	return status ? status : run_model(&options);
+}
+
+int main(int argc, char **argv)
+{
+	return tool_main(RUN_NAME, run_tool, argc, argv);
 }

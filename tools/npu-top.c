@@ -339,7 +339,7 @@ static int run(const struct options *options)
 	return status;
 }
 
-int main(int argc, char **argv)
+static int run_tool(int argc, char **argv)
 {
 	static const struct option known[] = {
 		{ "device", required_argument, NULL, 'd' },
@@ -353,7 +353,6 @@ int main(int argc, char **argv)
 	struct options options = { .interval_ms = 1000 };
 	int c;
 
-	tool_standard_files();
 	while ((c = getopt_long(argc, argv, "", known, NULL)) != -1) {
 		switch (c) {
 		case 'd':
@@ -384,4 +383,9 @@ int main(int argc, char **argv)
 	if (optind < argc)
 		return tool_usage(NAME, "\"%s\" is not expected", argv[optind]);
 	return run(&options);
+}
+
+int main(int argc, char **argv)
+{
+	return tool_main(NAME, run_tool, argc, argv);
 }

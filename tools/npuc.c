@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "common/calibrate.h"
+#include "common/model_option.h"
 #include "common/tool.h"
 #include "npu_compiler.h"
 #include "pixels.h"
@@ -245,22 +246,29 @@ static bool *flag_option(struct options *o, int option)
 	}
 }
 
-/* An input that takes images; -1: go on. */
-static int set_pixels(struct options *o)
+/* An input that takes images. */
+static void set_pixels(struct options *o)
 {
 	const struct tool_normal *normal = &o->calibration.input.normal;
 	u32 i;
 
 	o->pixels.order = npu_pixel_order_find(o->pixels_name);
-	if (o->pixels.order == NPU_PIXELS_ORDER_COUNT)
-		return tool_usage(NAME, "--pixels: '%s' is no order of pixels", o->pixels_name);
 	o->pixels.given = normal->count != 0;
 	for (i = 0; i < NPU_MAX_PIXEL_CHANNELS; i++) {
 		o->pixels.mean[i] = (float)normal->mean[i];
 		o->pixels.scale[i] = (float)normal->scale[i];
 	}
 	o->import.pixels = &o->pixels;
-	return -1;
+}
+
+/* Values that can be judged without a file; TOOL_OK: they are taken. */
+static int check_values(const struct options *o)
+{
+	struct npu_diag diag = { 0 };
+
+	if (tool_calibration_check(&o->calibration, &diag))
+		return tool_usage(NAME, "%s", diag.text);
+	return tool_check_model_options(NAME, o->import.input_shapes, o->pixels_name);
 }
 
 /* -1: go on; else the exit status. */
@@ -297,7 +305,7 @@ static int parse(int argc, char **argv, struct options *o)
 	}
 	o->config = nvdla_config_find(o->config_name ? o->config_name : "nv_small");
 	if (!o->config)
-		return tool_error(NAME, "no configuration '%s'; see --list-configs",
+		return tool_usage(NAME, "no configuration '%s'; see --list-configs",
 				  o->config_name);
 	if (o->list || o->supported)
 		return -1;
@@ -314,8 +322,12 @@ static int parse(int argc, char **argv, struct options *o)
 	if (o->json && (o->noise || o->why || o->timing || dumps(o)))
 		return tool_usage(NAME, "--json excludes --noise, --why, --timing and dumps, which "
 					"are text on the same output");
+	if (check_values(o))
+		return TOOL_USAGE;
+	if (o->pixels_name)
+		set_pixels(o);
 	o->model = argv[optind];
-	return o->pixels_name ? set_pixels(o) : -1;
+	return -1;
 }
 
 static void list_configs(void)
@@ -341,14 +353,15 @@ static int set_budget(const struct options *o, const struct nvdla_config *config
 
 	if (o->banks_text) {
 		if (!tool_number(o->banks_text, 1, config->banks, &number))
-			return tool_error(NAME,
+			return tool_usage(NAME,
 					  "%s has 1 to %u banks of convolution buffer, not '%s'",
 					  config->name, config->banks, o->banks_text);
 		budget->banks = number;
 	}
 	if (o->sram_text) {
 		if (!tool_number(o->sram_text, 0, UINT32_MAX - 1, &number))
-			return tool_error(NAME, "'%s' is no number of bytes", o->sram_text);
+			return tool_usage(NAME, "--sram: 0 to 4294967294 bytes, not '%s'",
+					  o->sram_text);
 		budget->sram_bytes = number;
 	}
 	return TOOL_OK;
@@ -628,14 +641,11 @@ static int run(const struct options *o, struct npu_program *program)
 	return status;
 }
 
-int main(int argc, char **argv)
+static int run_tool(int argc, char **argv)
 {
 	struct npu_program *program = NULL;
 	struct options o = { 0 };
-	int status;
-
-	tool_standard_files();
-	status = parse(argc, argv, &o);
+	int status = parse(argc, argv, &o);
 
 	if (status >= 0)
 		return status;
@@ -650,7 +660,10 @@ int main(int argc, char **argv)
 		status = run(&o, program);
 	npu_program_free(program);
 	free(o.noise_table);
-	if (fflush(stdout) && !status)
-		status = tool_error(NAME, "standard output: %s", strerror(errno));
 	return status;
+}
+
+int main(int argc, char **argv)
+{
+	return tool_main(NAME, run_tool, argc, argv);
 }

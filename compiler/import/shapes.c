@@ -68,6 +68,15 @@ u32 npu_shapes_find(const char *shapes, const char *name, u32 dim[NPU_MAX_RANK])
 	return 0;
 }
 
+bool npu_shapes_are_shapes(const char *shapes)
+{
+	struct entry entry = { .rank = 1 };
+
+	while (shapes && entry.rank)
+		shapes = read_entry(shapes, &entry);
+	return entry.rank;
+}
+
 static bool has_input(const struct npu_graph *graph, const struct entry *entry)
 {
 	u32 i;

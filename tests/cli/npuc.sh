@@ -87,7 +87,7 @@ if [ -f "$float" ]; then
 	refuses 'a range upside down' 'model/dense/MatMul' "$npuc" "$float" --calibrate "$tmp/bad.json"
 	echo '{"input_1": {"min": -1, "max": 1}}' >"$tmp/bad.json"
 	refuses 'a calibration without a layer' 'no range for this layer' "$npuc" "$float" --calibrate "$tmp/bad.json"
-	for option in '--method kl' '--method best' '--equalise all'; do
+	for option in '--method kl' '--equalise all'; do
 		# shellcheck disable=SC2086 # an option and its value
 		refuses "$option with ranges that are given" 'are for samples' "$npuc" "$float" --calibrate \
 			"$tmp/calibration.json" $option

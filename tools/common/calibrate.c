@@ -75,6 +75,13 @@ static int parse_options(const struct tool_calibration *asked, struct npu_calibr
 	return 0;
 }
 
+int tool_calibration_check(const struct tool_calibration *asked, struct npu_diag *diag)
+{
+	struct npu_calibrate_options options;
+
+	return parse_options(asked, &options, diag);
+}
+
 /* ---- samples ---- */
 
 struct sample_files {

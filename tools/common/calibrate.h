@@ -29,6 +29,9 @@ struct tool_calibration {
 	FILE *report;
 };
 
+/* Whether @method and @equalise have values that they take: 0, or -EINVAL with the message in @diag. */
+int tool_calibration_check(const struct tool_calibration *asked, struct npu_diag *diag);
+
 /**
  * tool_calibrate() - quantises a model
  * @path: a model with float32 arithmetic

@@ -9,7 +9,11 @@
 
 #include "tool.h"
 
-void tool_standard_files(void)
+/*
+ * Where standard input, output or error is closed, /dev/null takes its number, so that no other file gets it and
+ * with it what is printed; reading or writing it fails as before.
+ */
+static void hold_standard_files(void)
 {
 	int fd;
 
@@ -17,6 +21,20 @@ void tool_standard_files(void)
 		if (fcntl(fd, F_GETFD) < 0 && errno == EBADF &&
 		    open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) < 0)
 			_exit(TOOL_FAILED);
+}
+
+int tool_main(const char *name, int (*tool)(int argc, char **argv), int argc, char **argv)
+{
+	int status;
+
+	hold_standard_files();
+	status = tool(argc, argv);
+	errno = 0;
+	/* What failed long ago has left its mark, but not its reason. */
+	if ((fflush(stdout) || ferror(stdout)) && status == TOOL_OK)
+		status = tool_error(name, "cannot write to standard output%s%s", errno ? ": " : "",
+				    errno ? strerror(errno) : "");
+	return status;
 }
 
 int tool_error(const char *name, const char *format, ...)

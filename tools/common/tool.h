@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the command lines share: messages, numbers of options, files.
+ * What the command lines share: how they begin and end, messages, numbers of options, files.
  */
 #ifndef TOOL_H
 #define TOOL_H
@@ -9,13 +9,25 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/**
+ * enum tool_exit - exit statuses, the same of every command line
+ * @TOOL_OK: what was asked for is done, and everything printed has arrived
+ * @TOOL_FAILED: something could not be read, done or written
+ * @TOOL_USAGE: the command line is wrong, whatever the files say: options that there are not, that are missing or
+ *	exclude each other, or a value that the option does not take
+ */
 enum tool_exit { TOOL_OK = 0, TOOL_FAILED = 1, TOOL_USAGE = 2 };
 
-/*
- * To be called first.  Where standard input, output or error is closed, /dev/null takes its number, so
- * that no other file gets it and with it what is printed; reading or writing it fails as before.
+/**
+ * tool_main() - what main() is in every command line
+ * @tool: parses its arguments and does what they ask for; returns an exit status
+ *
+ * Standard files that are closed are held, so that nothing else is printed into.  Output that did not arrive is a
+ * failure with a message, whatever printed it.
+ *
+ * Return: the exit status.
  */
-void tool_standard_files(void);
+int tool_main(const char *name, int (*tool)(int argc, char **argv), int argc, char **argv);
 
 /* "NAME: text" on standard error; returns TOOL_FAILED. */
 int tool_error(const char *name, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -435,8 +435,6 @@ static int show(const struct options *o)
 	if (!status && o->draw)
 		status = draw(&b);
 	clean_up(&b);
-	if (fflush(stdout) && !status)
-		status = tool_error(NAME, "cannot write: %s", strerror(errno));
 	return status;
 }
 
@@ -561,12 +559,11 @@ static int set_option(struct options *o, int c, const char *name, const char *va
 	}
 }
 
-int main(int argc, char **argv)
+static int run_tool(int argc, char **argv)
 {
 	struct options o = { .detect = { .score = 0.5f, .overlap = 0.45f } };
 	int c, place, status;
 
-	tool_standard_files();
 	while ((c = getopt_long(argc, argv, "", known, &place)) != -1) {
 		if (c == OPT_HELP) {
 			printf("%s%s", help, tool_input_help);
@@ -581,4 +578,9 @@ int main(int argc, char **argv)
 	o.model = argv[optind];
 	o.picture = argv[optind + 1];
 	return show(&o);
+}
+
+int main(int argc, char **argv)
+{
+	return tool_main(NAME, run_tool, argc, argv);
 }

@@ -9,8 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../common/tool.h"
 #include "../demo/digit_images.h"
 #include "npu.h"
+
+#define NAME "digits"
 
 enum { SHOWN = 4 }; /* digits in a row on the terminal */
 
@@ -25,8 +28,7 @@ struct demo {
 
 static int fail(const char *what, const char *why)
 {
-	fprintf(stderr, "digits: %s: %s\n", what, why);
-	return 1;
+	return tool_error(NAME, "%s: %s", what, why);
 }
 
 static int recognise(struct npu_model *model, const struct digit *digit, int8_t *answer,
@@ -156,14 +158,14 @@ static int prepare(struct demo *demo, const char *model, const char *digits, con
 	return check_model(demo->model);
 }
 
-int main(int argc, char **argv)
+static int run_tool(int argc, char **argv)
 {
 	struct demo demo = { 0 };
 	int status;
 
 	if (argc < 3 || argc > 4) {
 		fprintf(stderr, "usage: digits MODEL DIGITS [DEVICE]\n");
-		return 2;
+		return TOOL_USAGE;
 	}
 	status = prepare(&demo, argv[1], argv[2], argc > 3 ? argv[3] : "sim:nv_small:demo") ||
 		 first_pass(&demo) || second_pass(&demo);
@@ -173,4 +175,9 @@ int main(int argc, char **argv)
 	free(demo.answers);
 	free(demo.digits);
 	return status;
+}
+
+int main(int argc, char **argv)
+{
+	return tool_main(NAME, run_tool, argc, argv);
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* npusim: replays tests, runs scripts and serves a PCI device on the device model. */
-#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
 
@@ -8,7 +7,7 @@
 #include "npusim.h"
 #include "serve.h"
 
-enum { EXIT_PASS = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
+#define NAME "npusim"
 
 static const char usage[] =
 	"usage: npusim replay [--config NAME] [--timing] DIR...\n"
@@ -33,7 +32,7 @@ static const char usage[] =
 static int usage_error(void)
 {
 	fputs(usage, stderr);
-	return EXIT_USAGE;
+	return TOOL_USAGE;
 }
 
 static int replay(const struct npusim_replay_options *options, char **dirs, int count)
@@ -45,25 +44,14 @@ static int replay(const struct npusim_replay_options *options, char **dirs, int 
 		return usage_error();
 	for (i = 0; i < count; i++) {
 		error = npusim_replay(options, dirs[i], &passed, &failed);
-		if (error) {
-			fprintf(stderr, "npusim: %s: %s\n", dirs[i], strerror(-error));
-			return EXIT_FAILED;
-		}
+		if (error)
+			return tool_error(NAME, "%s: %s", dirs[i], strerror(-error));
 	}
 	printf("%u passed, %u failed\n", passed, failed);
-	return failed || !passed ? EXIT_FAILED : EXIT_PASS;
+	return failed || !passed ? TOOL_FAILED : TOOL_OK;
 }
 
-/* What was printed must have arrived. */
-static int finish(int status)
-{
-	if (fflush(stdout) == 0 && !ferror(stdout))
-		return status;
-	fprintf(stderr, "npusim: standard output: %s\n", strerror(errno));
-	return EXIT_FAILED;
-}
-
-int main(int argc, char **argv)
+static int run_tool(int argc, char **argv)
 {
 	static const struct option longs[] = {
 		{ "config", required_argument, NULL, 'c' }, { "timing", no_argument, NULL, 't' },
@@ -73,7 +61,6 @@ int main(int argc, char **argv)
 	struct npusim_replay_options options = { .out = stdout };
 	int c;
 
-	tool_standard_files();
 	if (argc > 1 && !strcmp(argv[1], "serve"))
 		return serve_main(argc - 1, argv + 1);
 	while ((c = getopt_long(argc, argv, "c:to:hV", longs, NULL)) >= 0) {
@@ -89,24 +76,26 @@ int main(int argc, char **argv)
 			break;
 		case 'h':
 			printf("%s\n%s", usage, serve_usage);
-			return finish(EXIT_PASS);
+			return TOOL_OK;
 		case 'V':
-			printf("npusim %s\n", NPU_VERSION);
-			return EXIT_PASS;
+			printf(NAME " %s\n", NPU_VERSION);
+			return TOOL_OK;
 		default:
 			return usage_error();
 		}
 	}
 	if (optind >= argc)
 		return usage_error();
-	if (options.config && !nvdla_config_find(options.config)) {
-		fprintf(stderr, "npusim: no configuration '%s'\n", options.config);
-		return EXIT_USAGE;
-	}
+	if (options.config && !nvdla_config_find(options.config))
+		return tool_usage(NAME, "no configuration '%s'", options.config);
 	if (!strcmp(argv[optind], "replay"))
-		return finish(replay(&options, argv + optind + 1, argc - optind - 1));
+		return replay(&options, argv + optind + 1, argc - optind - 1);
 	if (!strcmp(argv[optind], "run") && optind + 2 == argc)
-		return finish(npusim_run_script(&options, argv[optind + 1]) ? EXIT_FAILED
-									    : EXIT_PASS);
+		return npusim_run_script(&options, argv[optind + 1]) ? TOOL_FAILED : TOOL_OK;
 	return usage_error();
+}
+
+int main(int argc, char **argv)
+{
+	return tool_main(NAME, run_tool, argc, argv);
 }

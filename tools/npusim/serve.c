@@ -292,8 +292,10 @@ static int run(struct server *s)
 	serve_device_fault(&s->device, args->fault, args->fault_arg);
 	if (open_sockets(s)) {
 		printf("listening on %s\n", args->socket);
-		fflush(stdout);
-		status = loop(s);
+		/* Who waits for that line must not wait for ever. */
+		status = fflush(stdout)
+				 ? tool_error(PROGRAM, "standard output: %s", strerror(errno))
+				 : loop(s);
 	}
 	serve_device_fini(&s->device);
 	return status;
@@ -377,7 +379,7 @@ int serve_main(int argc, char **argv)
 	while ((option = getopt_long(argc, argv, "c:s:C:m1f:r:gh", longs, NULL)) >= 0) {
 		if (option == 'h') {
 			fputs(serve_usage, stdout);
-			return fflush(stdout) ? TOOL_FAILED : TOOL_OK;
+			return TOOL_OK;
 		}
 		if (!parse_option(option, optarg, &args))
 			return TOOL_USAGE;
