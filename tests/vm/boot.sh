@@ -155,6 +155,7 @@ make_initrd()
 	ln -s lib "$root/lib64"
 	cp "$CACHE/trixie/usr/bin/busybox" "$root/bin/"
 	cp "$VM/init.sh" "$root/init"
+	cp "$VM/guest/lib.sh" "$root/vm/"
 	needed=$(with_dependencies "$module")
 	for file in $needed; do
 		put_module "$root" "$file" modules

@@ -21,6 +21,8 @@ stty -opost </dev/ttyS1
 exec </dev/null >/dev/ttyS1 2>&1
 # shellcheck source=/dev/null # written by boot.sh
 . /vm/environment
+# shellcheck source=tests/vm/guest/lib.sh
+. /vm/lib.sh
 
 # Tenths of a second since the machine started.
 uptime_tenths()
@@ -37,13 +39,6 @@ failed()
 {
 	echo "not ok - $*"
 	status=1
-}
-
-load()
-{
-	while read -r module; do
-		[ -d "/sys/module/$(echo "${module%.ko}" | tr - _)" ] || insmod "/vm/module/$module" || return
-	done </vm/modules
 }
 
 # A process that was killed may hold the device a moment longer.

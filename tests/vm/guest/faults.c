@@ -22,6 +22,7 @@
 
 #include "lib.h"
 #include "netlink.h"
+#include "plug.h"
 
 /* Of jobs that are to meet their time-out. */
 #define TIMEOUT_MS 400
@@ -308,32 +309,6 @@ static void check_slow_memory(void)
 
 /* ---- those that end with another probe ---- */
 
-static char slot[32], driver[300];
-
-/* Where the device is, while it is still there. */
-static void find_driver(void)
-{
-	char path[320], target[256];
-	const char *pci = guest_pci_path();
-	ssize_t length;
-
-	NEED(pci, "the device is on the bus");
-	snprintf(slot, sizeof(slot), "%s", strrchr(pci, '/') + 1);
-	snprintf(path, sizeof(path), "%s/driver", pci);
-	length = readlink(path, target, sizeof(target) - 1);
-	NEED(length > 0, "a driver is bound");
-	target[length] = 0;
-	snprintf(driver, sizeof(driver), "/sys/bus/pci/drivers/%s", strrchr(target, '/') + 1);
-}
-
-static int bind_driver(bool bound)
-{
-	char path[320];
-
-	snprintf(path, sizeof(path), "%s/%s", driver, bound ? "bind" : "unbind");
-	return guest_file_write(path, slot);
-}
-
 /* Lines of the driver in the kernel's log behind the mark that begin_log() left. */
 static void begin_log(const char *mark)
 {
@@ -357,32 +332,20 @@ static u32 log_lines(const char *mark, const char *pattern)
 	return lines;
 }
 
-static bool wait_node(bool there)
-{
-	int i;
-
-	for (i = 0; i < GUEST_WAIT_MS / 10; i++) {
-		if (!access(guest_node(), F_OK) == there)
-			return true;
-		guest_sleep_ms(10);
-	}
-	return false;
-}
-
 static void check_rom(void)
 {
 	struct clients c;
 	u32 lines;
 
 	guest_fault(NVDLA_PCI_FAULT_ROM, 0);
-	NEED(!bind_driver(false), "the driver is unbound");
+	NEED(!guest_unbind(), "the driver is unbound");
 	begin_log("begin of nonsense");
-	bind_driver(true);
+	guest_bind();
 	tap(access(guest_node(), F_OK) != 0, "nonsense ROM: the device is refused");
-	lines = log_lines("begin of nonsense", slot);
+	lines = log_lines("begin of nonsense", guest_device_name());
 	tap(lines == 1, "nonsense ROM: with one line: %u", lines);
 	guest_fault(NVDLA_PCI_FAULT_NONE, 0);
-	tap(!bind_driver(true) && wait_node(true), "nonsense ROM: when it is gone, it is bound");
+	tap(!guest_bind() && guest_node_wait(true), "nonsense ROM: when it is gone, it is bound");
 	clients_open(&c);
 	both_right(&c, "nonsense ROM");
 	clients_close(&c);
@@ -446,9 +409,9 @@ static void check_death(void)
 	guest_fault(NVDLA_PCI_FAULT_DEAD, 0);
 	guest_work_free(&work);
 	clients_close(&c);
-	NEED(!bind_driver(false), "the driver is unbound");
+	NEED(!guest_unbind(), "the driver is unbound");
 	guest_fault(NVDLA_PCI_FAULT_NONE, 0);
-	tap(!bind_driver(true) && wait_node(true), "death: a new device is bound");
+	tap(!guest_bind() && guest_node_wait(true), "death: a new device is bound");
 	clients_open(&c);
 	both_right(&c, "death");
 	clients_close(&c);
@@ -551,15 +514,12 @@ static bool hangs(void)
 
 static void take_device(bool remove)
 {
-	char path[320];
-
 	if (!remove) {
-		NEED(!bind_driver(false), "the driver is unbound");
+		NEED(!guest_unbind(), "the driver is unbound");
 		return;
 	}
 	guest_ctrl_close();
-	snprintf(path, sizeof(path), "%s/remove", guest_pci_path());
-	NEED(!guest_file_write(path, "1"), "the device is removed");
+	NEED(!guest_remove(), "the device is removed");
 }
 
 /*
@@ -595,7 +555,7 @@ static void check_unplug(bool remove)
 	tap(ms_since(begin) < NEVER_MS,
 	    "%s while busy: it takes %u ms, the wait ends after %u, with a time-out of %u", name,
 	    took, ms_since(begin), NEVER_MS);
-	snprintf(prefix, sizeof(prefix), "nvdla %s", slot);
+	snprintf(prefix, sizeof(prefix), "nvdla %s", guest_device_name());
 	tap(!log_lines(mark, prefix), "%s while busy: nothing to complain about: %u lines", name,
 	    log_lines(mark, prefix));
 	err = guest_sync_file_status(hit);
@@ -609,10 +569,10 @@ static void check_unplug(bool remove)
 	close(hit);
 	close(other);
 	if (remove)
-		NEED(!guest_file_write("/sys/bus/pci/rescan", "1"), "the bus is looked at again");
+		NEED(!guest_rescan(), "the bus is looked at again");
 	else
-		NEED(!bind_driver(true), "the driver is bound");
-	NEED(wait_node(true), "the device is there again");
+		NEED(!guest_bind(), "the driver is bound");
+	NEED(guest_node_wait(true), "the device is there again");
 	guest_fault(NVDLA_PCI_FAULT_NONE, 0);
 	clients_close(&c);
 	clients_open(&c);
@@ -671,7 +631,7 @@ int main(int argc, char **argv)
 	u32 i;
 
 	watch();
-	find_driver();
+	guest_device_name(); /* found while it is there */
 	for (i = 0; i < ARRAY_SIZE(kinds); i++)
 		if (argc < 2 || !strcmp(argv[1], kinds[i].name))
 			kinds[i].check();

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "fuzz_ops.h"
+#include "plug.h"
 
 enum {
 	CLIENTS = 4, /* processes at a time */
@@ -158,23 +159,6 @@ static pid_t client_new(struct fuzz_counters *counters, u32 seed)
 
 /* ---- the device goes and comes ---- */
 
-static char slot[32], driver[300];
-
-static void find_driver(void)
-{
-	const char *pci = guest_pci_path();
-	char path[320], target[256];
-	ssize_t length;
-
-	NEED(pci, "the modelled device is on the PCI bus");
-	snprintf(slot, sizeof(slot), "%s", strrchr(pci, '/') + 1);
-	snprintf(path, sizeof(path), "%s/driver", pci);
-	length = readlink(path, target, sizeof(target) - 1);
-	NEED(length > 0, "a driver is bound");
-	target[length] = 0;
-	snprintf(driver, sizeof(driver), "/sys/bus/pci/drivers/%s", strrchr(target, '/') + 1);
-}
-
 /*
  * The driver is taken from its device while all are busy, and gets it back.  No interrupt is late then:
  * QEMU would deliver it to an address that is not set any more, as no device does.
@@ -182,7 +166,6 @@ static void find_driver(void)
 static bool replug(struct fuzz_counters *counters, struct fuzz_thread *t)
 {
 	u64 begin;
-	char path[320];
 	int err;
 
 	counters->calm = true;
@@ -190,13 +173,11 @@ static bool replug(struct fuzz_counters *counters, struct fuzz_thread *t)
 	guest_fault(NVDLA_PCI_FAULT_NONE, 0);
 	guest_sleep_ms(100);
 	begin = guest_now_ns();
-	snprintf(path, sizeof(path), "%s/unbind", driver);
-	err = guest_file_write(path, slot);
+	err = guest_unbind();
 	printf("# unbound in %llu ms\n", (unsigned long long)(guest_now_ns() - begin) / 1000000);
-	snprintf(path, sizeof(path), "%s/bind", driver);
 	guest_sleep_ms(fuzz_random(t, 50));
 	if (!err)
-		err = guest_file_write(path, slot);
+		err = guest_bind();
 	counters->calm = false;
 	return !err;
 }
@@ -308,7 +289,7 @@ int main(int argc, char **argv)
 	counters = mmap(NULL, sizeof(*counters), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
 			-1, 0);
 	NEED(counters != MAP_FAILED, "memory");
-	find_driver();
+	guest_device_name(); /* found while it is there */
 	guest_ctrl_read(NVDLA_PCI_CTRL_ID); /* children inherit the mapping */
 	printf("# %u seconds, seed %u\n", seconds, seed);
 	campaign(counters, seconds, seed);

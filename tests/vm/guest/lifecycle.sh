@@ -2,29 +2,8 @@
 # vm-test: module=no kernel=all timeout=300 program=tests/vm/guest/context,tests/vm/guest/submit
 # The module comes and goes, idle and under load: nothing is left behind, and the last one works.
 # shellcheck disable=SC2317 # check calls them
-n=0 bad=0
-
-# check WHAT COMMAND...: one TAP line.
-check()
-{
-	what=$1
-	shift
-	n=$((n + 1))
-	if "$@" >out 2>&1; then
-		echo "ok $n - $what"
-	else
-		echo "not ok $n - $what"
-		sed 's/^/# /' out
-		bad=1
-	fi
-}
-
-load()
-{
-	while read -r module; do
-		[ -d "/sys/module/$(echo "${module%.ko}" | tr - _)" ] || insmod "/vm/module/$module" || return
-	done </vm/modules
-}
+# shellcheck source=tests/vm/guest/lib.sh
+. /vm/lib.sh
 
 twenty_times()
 {
@@ -74,4 +53,4 @@ check 'afterwards all works' submit
 check 'with priorities, too' context
 check 'unloaded' rmmod nvdla
 check 'nothing is left of it' test -z "$(remains)"
-exit $bad
+verdict

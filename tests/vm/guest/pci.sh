@@ -1,18 +1,8 @@
 # SPDX-License-Identifier: MIT
 # vm-test: module=no config=all iommu=both timeout=60
 # The modelled device as Linux sees it before any driver: where it is, its class, its BARs.
-n=0 bad=0
-
-check()
-{
-	n=$((n + 1))
-	if [ "$2" = "$3" ]; then
-		echo "ok $n - $1"
-	else
-		echo "not ok $n - $1: $2, not $3"
-		bad=1
-	fi
-}
+# shellcheck source=tests/vm/guest/lib.sh
+. /vm/lib.sh
 
 # size_of RESOURCE: bytes of a BAR, from its line "start end flags".
 size_of()
@@ -26,10 +16,10 @@ size_of()
 for dev in /sys/bus/pci/devices/*; do
 	[ "$(cat "$dev/vendor"):$(cat "$dev/device")" != 0x1af4:0x10f0 ] || break
 done
-check 'one NPU is on the bus' "$(cat "$dev/device")" 0x10f0
-check 'it is a processing accelerator' "$(cat "$dev/class")" 0x120000
-check 'register file' "$(size_of 0)" 65536
-check 'control page' "$(size_of 2)" 4096
-check 'batch pages' "$(size_of 4)" 65536
-[ "$NPU_VM_IOMMU" = no ] || check 'it is behind the IOMMU' "$(test -e "$dev/iommu_group" && echo yes)" yes
-exit $bad
+same 'one NPU is on the bus' "$(cat "$dev/device")" 0x10f0
+same 'it is a processing accelerator' "$(cat "$dev/class")" 0x120000
+same 'register file' "$(size_of 0)" 65536
+same 'control page' "$(size_of 2)" 4096
+same 'batch pages' "$(size_of 4)" 65536
+[ "$NPU_VM_IOMMU" = no ] || same 'it is behind the IOMMU' "$(test -e "$dev/iommu_group" && echo yes)" yes
+verdict

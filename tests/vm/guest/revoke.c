@@ -15,11 +15,10 @@
 #include <unistd.h>
 
 #include "lib.h"
+#include "plug.h"
 
 #define BYTES (256u << 10)
 #define MARK 0xa5
-
-static char slot[64];
 
 /* Is what hold() wrote still there, at the end and the beginning? */
 static bool is_there(const u8 *data, u64 bytes)
@@ -146,64 +145,30 @@ static void let_go(struct holder *h, u32 order)
 	}
 }
 
-static int to_driver(const char *file)
-{
-	char path[128];
-
-	snprintf(path, sizeof(path), "/sys/bus/pci/drivers/nvdla/%s", file);
-	return guest_file_write(path, slot);
-}
-
-static int remove_device(void)
-{
-	char path[320];
-
-	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/remove", slot);
-	return guest_file_write(path, "1");
-}
-
-static bool works_again(void)
-{
-	static const struct guest_work_shape shape = { .tasks = 2 };
-	struct guest_work work;
-	bool right;
-	int fd;
-
-	guest_sleep_ms(200);
-	fd = guest_open();
-	guest_work_new(fd, &shape, &work);
-	right = guest_work_run(&work, 3);
-	guest_work_free(&work);
-	close(fd);
-	return right;
-}
-
 int main(void)
 {
 	struct holder h;
 	u32 order;
 
-	NEED(guest_pci_path(), "the device is on the bus");
-	snprintf(slot, sizeof(slot), "%s", strrchr(guest_pci_path(), '/') + 1);
 	for (order = 0; order < 4; order++) {
 		hold(&h);
-		NEED(!to_driver("unbind"), "the driver is unbound");
+		NEED(!guest_unbind(), "the driver is unbound");
 		check_gone(&h, "unbound");
 		/* Both before and after the driver is back. */
 		if (order & 1)
 			let_go(&h, order);
-		NEED(!to_driver("bind"), "the driver is bound");
+		NEED(!guest_bind(), "the driver is bound");
 		if (!(order & 1))
 			let_go(&h, order);
-		tap(works_again(), "bound again: jobs are right");
+		tap(guest_works_again(), "bound again: jobs are right");
 	}
 	for (order = 0; order < 4; order++) {
 		hold(&h);
-		NEED(!remove_device(), "the device is removed");
+		NEED(!guest_remove(), "the device is removed");
 		check_gone(&h, "removed");
 		let_go(&h, order);
-		NEED(!guest_file_write("/sys/bus/pci/rescan", "1"), "the bus is looked at again");
-		tap(works_again(), "found again: jobs are right");
+		NEED(!guest_rescan(), "the bus is looked at again");
+		tap(guest_works_again(), "found again: jobs are right");
 	}
 	return tap_end();
 }

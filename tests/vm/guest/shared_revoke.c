@@ -15,6 +15,7 @@
 #include <xf86drm.h>
 
 #include "lib.h"
+#include "plug.h"
 
 #define PAGES 1024u
 #define BYTES (PAGES * 4096)
@@ -115,56 +116,15 @@ static void make(int fd, int vgem, u32 flags, struct shared *s)
 	NEED(!guest_gem_close(fd, s->bo.handle), "its handle goes");
 }
 
-static char slot[64];
-
-static int unbind(void)
-{
-	return guest_file_write("/sys/bus/pci/drivers/nvdla/unbind", slot);
-}
-
-static int bind(void)
-{
-	return guest_file_write("/sys/bus/pci/drivers/nvdla/bind", slot);
-}
-
-static int remove_device(void)
-{
-	char path[320];
-
-	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/remove", slot);
-	return guest_file_write(path, "1");
-}
-
-static int rescan(void)
-{
-	return guest_file_write("/sys/bus/pci/rescan", "1");
-}
-
 /* Ways to go and to come back. */
 static const struct {
 	const char *name;
 	int (*go)(void);
 	int (*come)(void);
 } ways[] = {
-	{ "unbound", unbind, bind },
-	{ "removed", remove_device, rescan },
+	{ "unbound", guest_unbind, guest_bind },
+	{ "removed", guest_remove, guest_rescan },
 };
-
-static bool works_again(void)
-{
-	static const struct guest_work_shape shape = { .tasks = 2 };
-	struct guest_work work;
-	bool right;
-	int fd;
-
-	guest_sleep_ms(200);
-	fd = guest_open();
-	guest_work_new(fd, &shape, &work);
-	right = guest_work_run(&work, 3);
-	guest_work_free(&work);
-	close(fd);
-	return right;
-}
 
 static void check(u32 way, u32 flags)
 {
@@ -194,7 +154,7 @@ static void check(u32 way, u32 flags)
 	tap(!pages_back(&shared) && charged() + SLACK >= after,
 	    "%s: the other device is done: nobody frees what is unknown now", name);
 	NEED(!ways[way].come(), "the device is there again");
-	tap(works_again(), "%s: jobs are right afterwards", name);
+	tap(guest_works_again(), "%s: jobs are right afterwards", name);
 }
 
 int main(void)
@@ -205,8 +165,6 @@ int main(void)
 		     !mkdir(CGROUP "/shared", 0755) &&
 		     !guest_file_write(CGROUP "/shared/cgroup.procs", "0"),
 	     "this process has a group of its own");
-	NEED(guest_pci_path(), "the NPU is on the bus");
-	snprintf(slot, sizeof(slot), "%s", strrchr(guest_pci_path(), '/') + 1);
 	for (way = 0; way < ARRAY_SIZE(ways); way++) {
 		check(way, 0);
 		check(way, DRM_NVDLA_BO_CACHED);

@@ -5,60 +5,19 @@
 #
 # vm-test: kernel=packaged module=no timeout=300 program=bin/npu-info,bin/npu-run,bin/npu-top tree=tools/demo/digits.tflite
 # shellcheck disable=SC2317 # check calls them
-number=0 bad=0
+# shellcheck source=tests/vm/guest/lib.sh
+. /vm/lib.sh
 model=/tree/tools/demo/digits.tflite
-
-# check WHAT COMMAND...: one TAP line.
-check()
-{
-	what=$1
-	shift
-	number=$((number + 1))
-	if "$@" >out 2>&1; then
-		echo "ok $number - $what"
-	else
-		echo "not ok $number - $what"
-		bad=$((bad + 1))
-		sed 's/^/# /' out
-	fi
-}
-
-# prints PATTERN COMMAND...
-prints()
-{
-	pattern=$1
-	shift
-	if ! "$@" >printed 2>&1 || ! grep -qE "$pattern" printed; then
-		cat printed
-		return 1
-	fi
-}
-
-# complains PATTERN COMMAND...
-complains()
-{
-	pattern=$1
-	shift
-	if "$@" >printed 2>&1 || ! grep -qE "$pattern" printed; then
-		cat printed
-		return 1
-	fi
-}
 
 as_nobody()
 {
 	su -s /bin/sh nobody -c "exec $*"
 }
 
-# hears PATTERN FILE: waits until it is there, ten seconds at most.
+# What the watcher has printed so far.
 hears()
 {
-	for _ in 1 2 3 4 5 6 7 8 9 10; do
-		! grep -qE "$1" "$2" || return 0
-		sleep 1
-	done
-	cat "$2"
-	return 1
+	prints "$1" cat watch
 }
 
 chmod 755 . / /tmp
@@ -74,9 +33,7 @@ npu-run $model --input image --device sim --output expected >/dev/null || exit
 
 check 'without the module: what to load' complains 'modprobe nvdla' npu-info --device accel0
 check 'npu-top says so, too' complains 'modprobe nvdla' npu-top --once
-while read -r file; do
-	insmod "/vm/module/$file" 2>/dev/null
-done </vm/modules
+load
 check 'no such device' complains 'no such NPU' npu-info --device accel7
 mv /dev/accel/accel0 /dev/accel/hidden
 check 'a node that is missing' complains 'devtmpfs' npu-info --device accel0
@@ -95,9 +52,9 @@ check 'by its path' prints '^accel0' npu-info --device /dev/accel/accel0
 check 'a limit asks for privileges' complains 'CAP_NET_ADMIN' as_nobody npu-info --device accel0 --set-banks 8
 npu-info --device accel0 --watch --json >watch 2>&1 &
 watcher=$!
-hears '"banks_available": 32' watch >/dev/null
+check 'a watcher prints the budget first' wait_for 10 hears '"banks_available": 32'
 check 'a limit' prints 'budget: 8 of 32' npu-info --device accel0 --set-banks 8
-check 'is seen by a watcher' hears '"banks_available": 8' watch
+check 'is seen by a watcher' wait_for 10 hears '"banks_available": 8'
 kill $watcher
 
 check 'a run with 8 banks' prints '"plan_banks": ?8' npu-run $model --input image --output eight --stats --json
@@ -117,4 +74,4 @@ check 'others cannot see it, and are told' prints 'could not be looked at' as_no
 kill $runner
 wait $runner
 check 'it is gone then' prints 'no clients' npu-top --once --interval 100
-exit $bad
+verdict

@@ -3,22 +3,8 @@
 # The NPU goes while programs on libnpu use it: they end with an error that says so, not with a signal.
 # vm-test: kernel=packaged timeout=300 program=bin/npu-run tree=tools/demo/digits.tflite
 # shellcheck disable=SC2317 # check calls them
-number=0 bad=0
-
-# check WHAT COMMAND...: one TAP line.
-check()
-{
-	what=$1
-	shift
-	number=$((number + 1))
-	if "$@" >out 2>&1; then
-		echo "ok $number - $what"
-	else
-		echo "not ok $number - $what"
-		bad=$((bad + 1))
-		sed 's/^/# /' out
-	fi
-}
+# shellcheck source=tests/vm/guest/lib.sh
+. /vm/lib.sh
 
 # unplugged MILLISECONDS: a program works, so long after which the device goes.
 unplugged()
@@ -40,4 +26,4 @@ for wait in 0 3 7 11 17 23 31 43 57 71; do
 	check "unplugged after $wait ms" unplugged $wait
 done
 check 'afterwards all works' npu-run /tree/tools/demo/digits.tflite --input image --device accel0
-exit $bad
+verdict
