@@ -214,7 +214,7 @@ static int run_model(const struct run_options *options)
 	int status = TOOL_OK;
 
 	if (options->labels)
-		status = run_load_labels(options->labels, options->json, &run.labels);
+		status = run_load_labels(options->labels, &run.labels);
 	if (!status)
 		status = open_model(&run);
 	if (!status)

@@ -30,6 +30,18 @@ for _ in $(seq 10); do printf 'caf\351\n'; done >"$tmp/latin"
 exits 0 'labels that are no UTF-8' "$npu_run" "$digits" --input "$tmp/black.bin" --labels "$tmp/latin" --json
 says '"label":"caf\?"' 'become JSON'
 
+exits 0 'and without JSON' "$npu_run" "$digits" --input "$tmp/black.bin" --labels "$tmp/latin"
+says ' caf\?$' 'they are what a terminal takes'
+
+# A name with whatever a file system takes.
+odd=$(printf '%s/a "b"\n\033[31m\377,<c>' "$tmp")
+cp "$digits" "$odd"
+exits 0 'a model of any name' "$npu_run" "$odd" --input "$tmp/black.bin" --json --record "$tmp/odd"
+iconv -f UTF-8 -t UTF-8 "$tmp/out" >"$tmp/utf8" 2>&1 && grep -qF 'a \"b\"??[31m?,<c>"' "$tmp/utf8"
+result $? 'becomes JSON'
+exits 0 'its recording' "$bin/npusim" replay "$tmp/odd"
+says '^1 passed, 0 failed$' 'is replayed'
+
 # The same black image as a picture, as real numbers, as a file of arrays; answers as NumPy has them.
 { printf 'P5 64 64 255\n' && head -c 4096 /dev/zero; } >"$tmp/black.pgm"
 exits 0 'a PGM' "$npu_run" "$digits" --input "$tmp/black.pgm" --output "$tmp/pgm"

@@ -874,6 +874,8 @@ static void test_utf8(void **state)
 		{ "\xf0\x8f\xbf\xbf", "????" },
 		{ "\xf4\x90\x80\x80", "????" },
 		{ "\xf5\x80\x80\x80", "????" },
+		{ "cat\x1b[31m\t\x7f", "cat?[31m??" },
+		{ "\xc2\x9b\xc2\xa0", "??\xc2\xa0" },
 	};
 	size_t i;
 
@@ -881,7 +883,7 @@ static void test_utf8(void **state)
 		char name[32];
 
 		snprintf(name, sizeof(name), "%s", all[i].given);
-		tool_make_utf8(name);
+		tool_clean_text(name);
 		assert_string_equal(name, all[i].wanted);
 	}
 }

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "clients.h"
+#include "tool.h"
 
 #define DRIVER "nvdla"
 #define NODE "/dev/accel/accel"
@@ -153,6 +154,8 @@ static int look_at_file(const char *proc, const char *pid, const char *file,
 	snprintf(path, sizeof(path), "%s/%s/comm", proc, pid);
 	if (read_text(path, text, sizeof(text)))
 		snprintf(client.name, sizeof(client.name), "%.*s", (int)strcspn(text, "\n"), text);
+	/* A process names itself as it likes, and who watches may be root. */
+	tool_clean_text(client.name);
 	return add(clients, &client);
 }
 

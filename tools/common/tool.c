@@ -89,13 +89,19 @@ static size_t utf8_bytes(const uint8_t *p)
 	return bytes;
 }
 
-void tool_make_utf8(char *text)
+/* Those of ASCII, and the second set of them (C1), whose first byte is 0xc2. */
+static bool is_control(const uint8_t *p)
+{
+	return *p < 0x20 || *p == 0x7f || (*p == 0xc2 && p[1] < 0xa0);
+}
+
+void tool_clean_text(char *text)
 {
 	size_t bytes;
 
 	for (; *text; text += bytes) {
 		bytes = utf8_bytes((const uint8_t *)text);
-		if (bytes)
+		if (bytes && !is_control((const uint8_t *)text))
 			continue;
 		*text = '?';
 		bytes = 1;

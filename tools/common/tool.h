@@ -38,8 +38,11 @@ int tool_usage(const char *name, const char *format, ...) __attribute__((format(
 /* A whole decimal number from @low to @high; false for anything else. */
 bool tool_number(const char *text, uint32_t low, uint32_t high, uint32_t *number);
 
-/* Each byte that belongs to no character of UTF-8 becomes '?', as JSON wants text. */
-void tool_make_utf8(char *text);
+/*
+ * Names of others, for JSON and terminals: each byte that belongs to no character of UTF-8, or to a control
+ * character, becomes '?'.
+ */
+void tool_clean_text(char *text);
 
 /**
  * tool_read_file() - all of a file

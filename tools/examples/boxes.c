@@ -102,8 +102,7 @@ static int read_labels(struct boxes *b)
 		return tool_error(NAME, "out of memory");
 	for (rest = b->label_text; (line = strsep(&rest, "\n"));) {
 		line[strcspn(line, "\r")] = '\0';
-		if (b->o->json)
-			tool_make_utf8(line);
+		tool_clean_text(line);
 		b->label[b->label_count++] = line;
 	}
 	return TOOL_OK;

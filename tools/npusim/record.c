@@ -62,6 +62,19 @@ line(struct npusim_recorder *rec, const char *fmt, ...)
 	va_end(args);
 }
 
+/* The first line, whatever is in the title: a comment ends with it. */
+static void record_title(struct npusim_recorder *rec, const char *title)
+{
+	char text[256];
+	char *p;
+
+	snprintf(text, sizeof(text), "%s", title);
+	for (p = text; *p; p++)
+		if ((unsigned char)*p < ' ' || *p == 0x7f)
+			*p = '?';
+	line(rec, "# %s\n", text);
+}
+
 struct npusim_recorder *npusim_record_open(const char *dir, const char *title, int *error)
 {
 	struct npusim_recorder *rec = calloc(1, sizeof(*rec));
@@ -88,7 +101,7 @@ struct npusim_recorder *npusim_record_open(const char *dir, const char *title, i
 		return NULL;
 	}
 	*error = 0;
-	line(rec, "# %s\n", title);
+	record_title(rec, title);
 	return rec;
 }
 

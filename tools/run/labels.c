@@ -9,7 +9,7 @@
 
 #define MAX_LABELS_BYTES ((size_t)16 << 20)
 
-int run_load_labels(const char *path, bool json, struct run_labels *labels)
+int run_load_labels(const char *path, struct run_labels *labels)
 {
 	size_t bytes, i, lines = 0;
 	char *line, *rest;
@@ -24,8 +24,7 @@ int run_load_labels(const char *path, bool json, struct run_labels *labels)
 		return tool_error(RUN_NAME, "%s: out of memory", path);
 	for (rest = labels->text; (line = strsep(&rest, "\n"));) {
 		line[strcspn(line, "\r")] = '\0';
-		if (json)
-			tool_make_utf8(line);
+		tool_clean_text(line);
 		if (rest || *line)
 			labels->name[labels->count++] = line;
 	}

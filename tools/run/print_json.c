@@ -3,6 +3,8 @@
 #include <json-c/json.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "../common/element.h"
 #include "../common/tool.h"
@@ -96,6 +98,20 @@ static struct json_object *json_stats(const struct run *run, const struct npu_mo
 	return object;
 }
 
+/* The name of a file may be any bytes. */
+static struct json_object *json_file_name(const char *name)
+{
+	char *copy = strdup(name);
+	struct json_object *text;
+
+	if (!copy)
+		return NULL;
+	tool_clean_text(copy);
+	text = json_object_new_string(copy);
+	free(copy);
+	return text;
+}
+
 void run_print_json(const struct run *run, const struct npu_model_info *model)
 {
 	struct npu_device_info device = { .size = sizeof(device) };
@@ -104,7 +120,7 @@ void run_print_json(const struct run *run, const struct npu_model_info *model)
 	unsigned i;
 
 	npu_device_info(run->device, &device);
-	json_object_object_add(object, "model", json_object_new_string(run->options->model));
+	json_object_object_add(object, "model", json_file_name(run->options->model));
 	json_object_object_add(object, "device", json_object_new_string(device.name));
 	for (i = 0; i < run->output_count; i++)
 		json_object_array_add(outputs, json_output(run, i));

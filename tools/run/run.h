@@ -66,8 +66,8 @@ struct run_figure {
 	bool measured; /* not by every kind of NPU: left out where it is zero */
 };
 
-/* Reads @path, a name a line; @json: names become proper UTF-8.  The caller frees both pointers. */
-int run_load_labels(const char *path, bool json, struct run_labels *labels);
+/* Reads @path, a name a line, cleaned as tool_clean_text() has it.  The caller frees both pointers. */
+int run_load_labels(const char *path, struct run_labels *labels);
 const char *run_label(const struct run_labels *labels, uint64_t index); /* or NULL */
 
 /* The largest element below (value, index) in the order of rank; false behind the last. */
