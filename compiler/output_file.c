@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,34 +42,65 @@ static int write_in_place(const char *path, const void *data, size_t bytes)
 }
 
 /* Not mkstemp(): the kernel applies the umask only to the mode that open() is given. */
-static int open_temporary(const char *path, char **name)
+static int make_file(const char *name, int unused)
+{
+	return open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+}
+
+static int make_link(const char *name, int fd)
+{
+	char open_file[32];
+
+	snprintf(open_file, sizeof(open_file), "/proc/self/fd/%d", fd);
+	return linkat(AT_FDCWD, open_file, AT_FDCWD, name, AT_SYMLINK_FOLLOW);
+}
+
+/* Makes something with the first temporary name that is free; returns what @make does, or a negative errno. */
+static int make_temporary(struct npu_output_file *file, int (*make)(const char *name, int fd))
 {
 	unsigned int attempt;
-	int fd = -1;
+	int made = -1;
 
-	for (attempt = 0; fd < 0 && attempt < 100; attempt++) {
-		if (asprintf(name, "%s.%ld-%u", path, (long)getpid(), attempt) < 0) {
-			*name = NULL;
+	for (attempt = 0; made < 0 && attempt < 100; attempt++) {
+		if (asprintf(&file->temporary, "%s.%ld-%u", file->path, (long)getpid(), attempt) <
+		    0) {
+			file->temporary = NULL;
 			return -ENOMEM;
 		}
-		fd = open(*name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-		if (fd < 0) {
+		made = make(file->temporary, file->fd);
+		if (made < 0) {
 			int error = -errno;
 
-			free(*name);
-			*name = NULL;
+			free(file->temporary);
+			file->temporary = NULL;
 			if (error != -EEXIST)
 				return error;
 		}
 	}
-	return fd < 0 ? -EEXIST : fd;
+	return made < 0 ? -EEXIST : made;
+}
+
+/* Opens @file without a name in its folder; false where that cannot be. */
+static bool open_nameless(struct npu_output_file *file)
+{
+	char *copy = strdup(file->path);
+
+	/* It will need /proc to get a name. */
+	if (copy && access("/proc/self/fd", X_OK) == 0) {
+		file->fd = open(dirname(copy), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+		file->nameless = file->fd >= 0;
+	}
+	free(copy);
+	return file->nameless;
 }
 
 static void forget(struct npu_output_file *file)
 {
+	if (file->nameless)
+		close(file->fd);
 	free(file->path);
 	free(file->temporary);
-	*file = (struct npu_output_file){ NULL, NULL };
+	*file = (struct npu_output_file){ NULL };
 }
 
 int npu_output_file_write(struct npu_output_file *file, const char *path, const void *data,
@@ -77,18 +109,18 @@ int npu_output_file_write(struct npu_output_file *file, const char *path, const 
 	struct stat status;
 	int fd, error;
 
-	*file = (struct npu_output_file){ NULL, NULL };
+	*file = (struct npu_output_file){ NULL };
 	if (!stat(path, &status) && !S_ISREG(status.st_mode))
 		return write_in_place(path, data, bytes);
 	file->path = realpath(path, NULL);
 	if (!file->path)
 		file->path = strdup(path);
-	fd = file->path ? open_temporary(file->path, &file->temporary) : -ENOMEM;
-	if (fd < 0) {
-		forget(file);
-		return fd;
+	if (file->path && open_nameless(file)) {
+		error = write_all(file->fd, data, bytes);
+	} else {
+		fd = file->path ? make_temporary(file, make_file) : -ENOMEM;
+		error = fd < 0 ? fd : write_and_close(fd, data, bytes);
 	}
-	error = write_and_close(fd, data, bytes);
 	if (error)
 		npu_output_file_drop(file);
 	return error;
@@ -96,9 +128,9 @@ int npu_output_file_write(struct npu_output_file *file, const char *path, const 
 
 int npu_output_file_finish(struct npu_output_file *file)
 {
-	int error = 0;
+	int error = file->nameless ? make_temporary(file, make_link) : 0;
 
-	if (file->temporary && rename(file->temporary, file->path) < 0) {
+	if (!error && file->temporary && rename(file->temporary, file->path) < 0) {
 		error = -errno;
 		unlink(file->temporary);
 	}

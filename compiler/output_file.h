@@ -1,22 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A file that is there complete or not at all: it is written under another name in the same
- * folder, then renamed.  What is no regular file (a device, a pipe) is written in place, and a
+ * A file that is there complete or not at all: it is written without a name in the same folder, or, where the
+ * file system has no such files, under another one, and gets its own when it is whole.  A file without a name
+ * is gone with its process, however that ends.  What is no regular file (a device, a pipe) is written in place, and a
  * symbolic link goes on pointing to its target.
  */
 #ifndef NPU_OUTPUT_FILE_H
 #define NPU_OUTPUT_FILE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /**
  * struct npu_output_file - a file between writing and renaming
  * @path: its name in the end, links resolved
- * @temporary: its name until then; NULL where it was written in place
+ * @nameless: it has none until then, but is open as @fd
+ * @temporary: its name until then; NULL where it was written in place, or has none yet
  */
 struct npu_output_file {
 	char *path;
 	char *temporary;
+	bool nameless;
+	int fd;
 };
 
 /*

@@ -5,13 +5,16 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include <cmocka.h>
 #include <jpeglib.h>
@@ -934,6 +937,51 @@ static void test_write_keeps_what_is_there(void **state)
 	umask(mask);
 }
 
+static unsigned entries(const char *folder)
+{
+	DIR *all = opendir(folder);
+	unsigned count = 0;
+
+	assert_non_null(all);
+	while (readdir(all))
+		count++;
+	closedir(all);
+	return count - 2; /* without . and .. */
+}
+
+/* Who is killed while files are written leaves nothing of them; who gives up neither. */
+static void test_write_interrupted(void **state)
+{
+	char folder[] = "/tmp/npu-folder-XXXXXX", name[sizeof(folder) + 8];
+	struct npu_output_file file;
+	struct stat st;
+	int status;
+	pid_t pid;
+
+	assert_non_null(mkdtemp(folder));
+	snprintf(name, sizeof(name), "%s/file", folder);
+	assert_int_equal(npu_output_file_save(name, "old", 3), 0);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		npu_output_file_write(&file, name, "not whole", 9);
+		raise(SIGKILL);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFSIGNALED(status));
+	assert_int_equal(entries(folder), 1);
+	assert_int_equal(npu_output_file_write(&file, name, "dropped", 7), 0);
+	npu_output_file_drop(&file);
+	assert_int_equal(entries(folder), 1);
+	assert_int_equal(stat(name, &st), 0);
+	assert_int_equal(st.st_size, 3);
+	/* The folder goes before the file is finished. */
+	assert_int_equal(npu_output_file_write(&file, name, "too late", 8), 0);
+	assert_int_equal(unlink(name), 0);
+	assert_int_equal(rmdir(folder), 0);
+	assert_int_equal(npu_output_file_finish(&file), -ENOENT);
+}
+
 static int set_up(void **state)
 {
 	int fd = mkstemp(path);
@@ -971,6 +1019,7 @@ int main(void)
 		cmocka_unit_test(test_utf8),
 		cmocka_unit_test(test_write),
 		cmocka_unit_test(test_write_keeps_what_is_there),
+		cmocka_unit_test(test_write_interrupted),
 	};
 
 	return cmocka_run_group_tests_name("input files", tests, set_up, tear_down);
