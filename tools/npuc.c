@@ -344,6 +344,43 @@ static void list_configs(void)
 	}
 }
 
+/* ---- files ---- */
+
+static bool same_file(const char *a, const char *b)
+{
+	struct stat first, second;
+
+	return !stat(a, &first) && !stat(b, &second) && S_ISREG(first.st_mode) &&
+	       first.st_dev == second.st_dev && first.st_ino == second.st_ino;
+}
+
+static bool is_compiled(const char *path)
+{
+	char begin[256]; /* more than what tells them apart */
+	FILE *file = fopen(path, "rb");
+	size_t bytes = file ? fread(begin, 1, sizeof(begin), file) : 0;
+
+	if (file)
+		fclose(file);
+	return npu_program_contents(begin, bytes) == NPU_CONTENTS_COMPILED;
+}
+
+/* A network cannot be made again from what is compiled of it: it is not written over. */
+static int spare_network(const struct options *o)
+{
+	const char *const written[] = { o->output, o->calibration.save };
+	const char *const read[] = { o->model, o->import.weights };
+	u32 i, j;
+
+	for (i = 0; i < ARRAY_SIZE(written); i++)
+		for (j = 0; j < ARRAY_SIZE(read); j++)
+			if (written[i] && read[j] && same_file(written[i], read[j]) &&
+			    !is_compiled(read[j]))
+				return tool_error(NAME, "%s: would be written over %s", written[i],
+						  read[j]);
+	return TOOL_OK;
+}
+
 /* ---- budget ---- */
 
 static int set_budget(const struct options *o, const struct nvdla_config *config,
@@ -442,8 +479,10 @@ static int load(struct options *o, struct npu_program **program)
 {
 	struct npu_budget budget = npu_budget_full(o->config);
 	struct npu_diag diag = { 0 };
-	int status;
+	int status = spare_network(o);
 
+	if (status)
+		return status;
 	if (o->calibration.source || o->calibration.random)
 		return load_float(o, program);
 	status = o->config_name ? -1 : load_compiled(o, program);

@@ -134,6 +134,18 @@ for banks in 0 33 -1 1x '' 99999999999999999999; do
 	refuses "a budget of '$banks' banks" 'bank' "$npuc" "$digits" --cbuf-banks "$banks" -o "$tmp/no.npu"
 done
 refuses 'an output folder that is not there' 'nowhere' "$npuc" "$digits" -o "$tmp/nowhere/no.npu"
+cp "$digits" "$tmp/own.tflite"
+ln -s own.tflite "$tmp/other.tflite"
+for name in own other; do
+	refuses "writing over the network as $name.tflite" 'written over' "$npuc" "$tmp/own.tflite" -o "$tmp/$name.tflite"
+	refuses "even with a calibration" 'written over' "$npuc" "$tmp/own.tflite" --random-calibration \
+		--save-calibration "$tmp/$name.tflite"
+done
+cmp -s "$digits" "$tmp/own.tflite"
+result $? 'and leaves it as it is'
+exits 0 'a compiled file takes its new budget' "$npuc" "$tmp/digits.npu" --cbuf-banks 8 -o "$tmp/digits.npu"
+says '8 of 32 banks' 'in its place'
+exits 0 'also where its configuration is named' "$npuc" "$tmp/digits.npu" --config nv_small -o "$tmp/digits.npu"
 [ -z "$(find "$tmp" -name '*no.npu*')" ]
 result $? 'no failure leaves a file behind'
 finish
