@@ -100,6 +100,7 @@ struct npu_task {
  * @bound_cycles: max of MAC cycles and compulsory bytes over the bus
  * @considered: legal splits that were compared
  * @effort: splits, tiles and passes that the search for this layer looked at; 0: it is another one's plan
+ * @on_cpu: no pass of it or of a layer that goes with it fits: it has none, and belongs to a unit
  */
 struct npu_layer_plan {
 	u32 first_task;
@@ -113,6 +114,25 @@ struct npu_layer_plan {
 	u64 bound_cycles;
 	u32 considered;
 	u64 effort;
+	bool on_cpu;
+};
+
+/**
+ * struct npu_cpu_unit - layers whose operators the CPU does in this plan, because no pass fits
+ * @first, @count: the layers; the step stands where the first one would
+ * @op, @op_count: operators of IR1 in their order; results between them nobody else reads
+ * @read, @read_count: values that they read, some perhaps more than once
+ * @write: value that the last one writes
+ * @reason: which layer does not fit, what it needs and what there was
+ */
+struct npu_cpu_unit {
+	u32 first, count;
+	u32 *op;
+	u32 op_count;
+	u32 *read;
+	u32 read_count;
+	u32 write;
+	const char *reason;
 };
 
 /**
@@ -162,6 +182,7 @@ u32 npu_span_find(const struct npu_spans *spans, u64 offset);
  * struct npu_plan - a network against a budget
  * @task: in execution order, outside the arena
  * @layer: one for each layer of the net
+ * @unit, @unit_count: what this budget leaves to the CPU, in the order of layers
  * @place: of each value, parts of another one included
  * @cut_values: how many values lie in more than one band, parts not counted
  * @arena_bytes: what the arena needs; @arena_lower_bound: largest sum of live values at any time
@@ -173,6 +194,8 @@ struct npu_plan {
 	struct npu_task *task;
 	u32 task_count;
 	struct npu_layer_plan *layer;
+	struct npu_cpu_unit *unit;
+	u32 unit_count;
 	struct npu_place *place;
 	u32 cut_values;
 	u64 arena_bytes;
@@ -181,6 +204,12 @@ struct npu_plan {
 	struct npu_cost cost;
 	u32 banks; /* most that any task claims */
 };
+
+/* The unit that a layer belongs to; NULL: none. */
+const struct npu_cpu_unit *npu_plan_unit(const struct npu_plan *plan, u32 layer);
+
+/* Does the CPU do the layer, in every plan or in this one? */
+bool npu_plan_on_cpu(const struct npu_net *net, const struct npu_plan *plan, u32 layer);
 
 /* The band of a value that the plan needs in which a row lies. */
 const struct npu_band *npu_plan_band(const struct npu_plan *plan, u32 value, u32 row);
@@ -199,8 +228,10 @@ u64 npu_plan_offset(const struct npu_net *net, const struct npu_plan *plan, u32 
 /**
  * npu_plan_net() - splits every layer so that each task fits @budget, at the least cost
  *
- * Return: 0; -ENOSPC where a layer fits in no legal way (the message names the layer, what it
- * needs at the least and what was offered); -EFBIG where something needs a larger piece of memory
+ * A layer that fits in no legal way is left to the CPU (struct npu_cpu_unit).
+ *
+ * Return: 0; -ENOSPC where the CPU cannot do it, or a list of layers has no operators (the message
+ * names the layer, what it needs at the least and what was offered); -EFBIG where something needs a larger piece of memory
  * than @budget says there are (the message names it and both sizes); -ENOMEM.
  */
 int npu_plan_net(const struct npu_net *net, const struct npu_budget *budget, struct npu_plan **plan,

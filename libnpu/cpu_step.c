@@ -8,94 +8,122 @@
 #include "cpu/cpu.h"
 #include "internal.h"
 
-/* Tensors of one step, and which of them are copies that belong to the step. */
-struct step_tensors {
+/**
+ * struct work - operators that are done one behind another
+ * @name: of the layer, for messages
+ * @op: of the graph
+ * @result: [operators]: what the first ones made; what is between them has no place in the arena
+ */
+struct work {
+	const struct npu_lane *lane;
+	const char *name;
+	const u32 *op;
+	void **result;
+};
+
+/* Inputs of one operator, and which of them are copies that belong to it. */
+struct inputs {
 	void *input[NPU_MAX_INPUTS];
 	bool copied[NPU_MAX_INPUTS];
-	void *output;
 };
+
+static const struct npu_graph *graph_of(const struct npu_lane *lane)
+{
+	return lane->model->program->net->graph;
+}
 
 static const struct npu_op *layer_op(const struct npu_model *model, const struct npu_layer *layer)
 {
 	return &model->program->net->graph->op[layer->op];
 }
 
-static int no_memory(const struct npu_model *model, const struct npu_layer *layer)
+static int no_memory(const struct npu_lane *lane, const char *layer)
 {
-	return npu_fail(-ENOMEM, "%s: layer %s: out of memory", model->name, layer->name);
+	return npu_fail(-ENOMEM, "%s: layer %s: out of memory", lane->model->name, layer);
 }
 
-static int load_input(const struct npu_lane *lane, const struct npu_layer *layer, u32 i,
-		      struct step_tensors *tensors)
+/* What an operator before made of a tensor; NULL: none of them did. */
+static void *made_before(const struct work *work, u32 done, u32 tensor)
 {
-	const struct npu_model *model = lane->model;
-	const struct npu_net *net = model->program->net;
-	u32 index = layer_op(model, layer)->input[i];
+	const struct npu_graph *graph = graph_of(work->lane);
+	u32 i;
+
+	for (i = 0; i < done; i++)
+		if (graph->op[work->op[i]].output[0] == tensor)
+			return work->result[i];
+	return NULL;
+}
+
+static int load_input(const struct work *work, u32 done, u32 i, struct inputs *in)
+{
+	const struct npu_net *net = work->lane->model->program->net;
+	u32 index = net->graph->op[work->op[done]].input[i];
 	const struct npu_tensor *tensor;
 
 	if (index == NPU_NONE)
 		return 0;
 	tensor = &net->graph->tensor[index];
-	if (tensor->data) {
-		tensors->input[i] = (void *)(uintptr_t)tensor->data;
+	in->input[i] = tensor->data ? (void *)(uintptr_t)tensor->data
+				    : made_before(work, done, index);
+	if (in->input[i])
 		return 0;
-	}
-	tensors->input[i] = malloc(max(tensor->bytes, (size_t)1));
-	if (!tensors->input[i])
-		return no_memory(model, layer);
-	tensors->copied[i] = true;
-	npu_value_read(lane, net->tensor_value[index], tensor->dtype, tensors->input[i]);
+	in->input[i] = malloc(max(tensor->bytes, (size_t)1));
+	if (!in->input[i])
+		return no_memory(work->lane, work->name);
+	in->copied[i] = true;
+	npu_value_read(work->lane, net->tensor_value[index], tensor->dtype, in->input[i]);
 	return 0;
 }
 
-static int load_tensors(const struct npu_lane *lane, const struct npu_layer *layer,
-			struct step_tensors *tensors)
-{
-	const struct npu_model *model = lane->model;
-	const struct npu_op *op = layer_op(model, layer);
-	const struct npu_tensor *out = npu_op_output(model->program->net->graph, op);
-	int err = 0;
-	u32 i;
-
-	for (i = 0; i < op->input_count && !err; i++)
-		err = load_input(lane, layer, i, tensors);
-	if (err)
-		return err;
-	tensors->output = malloc(max(out->bytes, (size_t)1));
-	return tensors->output ? 0 : no_memory(model, layer);
-}
-
-static void free_tensors(struct step_tensors *tensors)
+static void free_inputs(struct inputs *in)
 {
 	u32 i;
 
 	for (i = 0; i < NPU_MAX_INPUTS; i++)
-		if (tensors->copied[i])
-			free(tensors->input[i]);
-	free(tensors->output);
+		if (in->copied[i])
+			free(in->input[i]);
 }
 
-static int whole_operator(struct npu_lane *lane, const struct npu_layer *layer)
+/* The next operator, whose result stays in the work. */
+static int do_operator(struct work *work, u32 done)
 {
-	const struct npu_model *model = lane->model;
-	const struct npu_net *net = model->program->net;
-	const struct npu_op *op = layer_op(model, layer);
-	struct step_tensors tensors = { 0 };
-	int err = load_tensors(lane, layer, &tensors);
+	const struct npu_graph *graph = graph_of(work->lane);
+	const struct npu_op *op = &graph->op[work->op[done]];
+	struct inputs in = { 0 };
+	const struct npu_cpu_call call = { graph, op, (const void *const *)in.input,
+					   &work->result[done] };
+	int err = 0;
+	u32 i;
 
+	for (i = 0; i < op->input_count && !err; i++)
+		err = load_input(work, done, i, &in);
 	if (!err) {
-		const struct npu_cpu_call call = { net->graph, op,
-						   (const void *const *)tensors.input,
-						   &tensors.output };
-
-		err = npu_cpu_execute(&call);
-		if (err)
-			npu_fail(err, "%s: layer %s: %s", model->name, layer->name, strerror(-err));
+		work->result[done] = malloc(max(npu_op_output(graph, op)->bytes, (size_t)1));
+		err = work->result[done] ? npu_cpu_execute(&call)
+					 : no_memory(work->lane, work->name);
+		if (err && work->result[done])
+			npu_fail(err, "%s: layer %s: %s", work->lane->model->name, work->name,
+				 strerror(-err));
 	}
+	free_inputs(&in);
+	return err;
+}
+
+static int do_operators(struct npu_lane *lane, const char *name, const u32 *op, u32 count)
+{
+	const struct npu_net *net = lane->model->program->net;
+	struct work work = { lane, name, op, calloc(count, sizeof(*work.result)) };
+	u32 i, last = net->graph->op[op[count - 1]].output[0];
+	int err = work.result ? 0 : no_memory(lane, name);
+
+	for (i = 0; i < count && !err; i++)
+		err = do_operator(&work, i);
 	if (!err)
-		npu_value_write(lane, net->tensor_value[op->output[0]],
-				npu_op_output(net->graph, op)->dtype, tensors.output);
-	free_tensors(&tensors);
+		npu_value_write(lane, net->tensor_value[last], net->graph->tensor[last].dtype,
+				work.result[count - 1]);
+	for (i = 0; i < count && work.result; i++)
+		free(work.result[i]);
+	free(work.result);
 	return err;
 }
 
@@ -175,7 +203,7 @@ static int run_patch(struct npu_lane *lane, const struct npu_layer *layer,
 		if (!err)
 			write_lane(lane, layer->output, layer->patch[i], channel, flip);
 	}
-	return err ? no_memory(model, layer) : 0;
+	return err ? no_memory(lane, layer->name) : 0;
 }
 
 static int patch(struct npu_lane *lane, const struct npu_layer *layer)
@@ -191,7 +219,7 @@ static int patch(struct npu_lane *lane, const struct npu_layer *layer)
 	if (!linear || !channel) {
 		free(linear);
 		free(channel);
-		return no_memory(model, layer);
+		return no_memory(lane, layer->name);
 	}
 	in = patch_input(lane, layer, linear);
 	err = run_patch(lane, layer, &in, channel);
@@ -200,9 +228,16 @@ static int patch(struct npu_lane *lane, const struct npu_layer *layer)
 	return err;
 }
 
-int npu_cpu_step(struct npu_lane *lane, const struct npu_layer *layer)
+int npu_cpu_step(struct npu_lane *lane, u32 index)
 {
-	return layer->patch_count ? patch(lane, layer) : whole_operator(lane, layer);
+	const struct npu_program *program = lane->model->program;
+	const struct npu_layer *layer = &program->net->layer[index];
+	const struct npu_cpu_unit *unit = npu_plan_unit(program->plan, index);
+
+	if (unit)
+		return do_operators(lane, layer->name, unit->op, unit->op_count);
+	return layer->patch_count ? patch(lane, layer)
+				  : do_operators(lane, layer->name, &layer->op, 1);
 }
 
 /* Everything that a CPU step relies on and that the compiler did not check. */

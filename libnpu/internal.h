@@ -347,7 +347,9 @@ void npu_value_write(const struct npu_lane *lane, u32 value, enum npu_dtype dtyp
 		     const void *linear);
 
 /* ---- CPU steps (cpu_step.c) ---- */
-int npu_cpu_step(struct npu_lane *lane, const struct npu_layer *layer);
+
+/* A layer of the CPU, or the unit of the plan that begins with @layer. */
+int npu_cpu_step(struct npu_lane *lane, u32 layer);
 
 /* Can this CPU layer be done?  Called once, when the model is loaded. */
 int npu_cpu_check_layer(const struct npu_model *model, const struct npu_layer *layer);

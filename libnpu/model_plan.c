@@ -94,11 +94,13 @@ int npu_model_replan(struct npu_model *model, u32 *replans)
 	return err;
 }
 
-/* Does any layer move more than it would with the whole buffer? */
+/* Is a layer left to the CPU for want of banks, or moves more than it would with the whole buffer? */
 static bool more_would_help(const struct npu_program *program)
 {
 	u32 i;
 
+	if (program->plan->unit_count)
+		return true;
 	for (i = 0; i < program->net->layer_count; i++)
 		if (npu_cost_bytes(&program->plan->layer[i].cost) >
 		    program->plan->layer[i].bound_bytes)

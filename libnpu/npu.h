@@ -254,7 +254,8 @@ struct npu_model_options {
  * changes.
  *
  * Return: 0; -ENOENT and other errno of opening the file; -EINVAL: damaged; -ENOTSUP: an operator or
- * the compiled configuration does not suit; -ENOSPC: a layer fits in no way; -ENOMEM.
+ * the compiled configuration does not suit; -ENOSPC: a layer fits in no way, and the CPU
+ * cannot do it either; -ENOMEM.
  */
 NPU_API int npu_model_load(struct npu_device *device, const char *path,
 			   const struct npu_model_options *options, struct npu_model **model);
@@ -510,8 +511,8 @@ struct npu_run_stats {
  * @outputs, @output_count: one for each output
  * @stats: filled where not NULL
  *
- * Return: 0; -EINVAL: number or size of the tensors; -ENOSPC: the budget that is left now is too small
- * for any plan; -EIO: the NPU failed or hangs (it is reset, the model stays usable); -ENOMEM.
+ * Return: 0; -EINVAL: number or size of the tensors; -ENOSPC: the budget shrinks faster than plans
+ * follow it, or is too small for a layer that the CPU cannot do; -EIO: the NPU failed or hangs (it is reset, the model stays usable); -ENOMEM.
  */
 NPU_API int npu_run(struct npu_model *model, const struct npu_input *inputs, unsigned input_count,
 		    const struct npu_output *outputs, unsigned output_count,

@@ -356,7 +356,7 @@ static int cpu_step(struct party *party, unsigned number, const struct npu_step 
 
 	if (err)
 		return err;
-	err = npu_cpu_step(run->lane, &run->lane->model->program->net->layer[step->layer]);
+	err = npu_cpu_step(run->lane, step->layer);
 	run->stats.cpu_ns += npu_now_ns() - start;
 	run->stats.cpu_steps++;
 	return err;

@@ -508,6 +508,30 @@ static u32 cpu_steps(const struct npu_program *program)
 	return count;
 }
 
+static u32 cpu_layers(const struct npu_program *program)
+{
+	u32 i, count = 0;
+
+	for (i = 0; i < program->net->layer_count; i++)
+		count += npu_plan_on_cpu(program->net, program->plan, i);
+	return count;
+}
+
+/* What the CPU does and why: in every plan, and for want of banks in this one. */
+static void print_cpu_steps(const struct npu_program *program)
+{
+	const struct npu_plan *plan = program->plan;
+	const struct npu_net *net = program->net;
+	u32 i;
+
+	for (i = 0; i < net->layer_count; i++)
+		if (net->layer[i].kind == NPU_LAYER_CPU && !plan->layer[i].on_cpu)
+			printf("  on the CPU: %s: %s\n", net->layer[i].name,
+			       net->layer[i].cpu_reason);
+	for (i = 0; i < plan->unit_count; i++)
+		printf("  on the CPU for want of banks: %s\n", plan->unit[i].reason);
+}
+
 static void print_size(const char *name, u64 bytes)
 {
 	if (bytes < 100000)
@@ -520,12 +544,13 @@ static void print_summary(const struct options *o, const struct npu_program *pro
 {
 	const struct npu_plan *plan = program->plan;
 	const struct npu_net *net = program->net;
-	u32 i, cpu = cpu_steps(program);
+	u32 cpu = cpu_layers(program);
 
 	printf("%s for %s, %u of %u banks\n", o->model, net->config->name, plan->budget.banks,
 	       net->config->banks);
 	printf("  layers   %u on the NPU in %u tasks and %u chains, %u on the CPU\n",
-	       net->layer_count - cpu, plan->task_count, program->step_count - cpu, cpu);
+	       net->layer_count - cpu, plan->task_count, program->step_count - cpu_steps(program),
+	       cpu);
 	print_size("  DRAM    ", npu_cost_bytes(&plan->cost));
 	print_size(": features", plan->cost.feature_bytes);
 	print_size(", weights", plan->cost.weight_bytes);
@@ -538,10 +563,7 @@ static void print_summary(const struct options *o, const struct npu_program *pro
 	print_size("), weights", net->weights_bytes);
 	printf("\n  time     compiled in %.1f ms, planned in %.0f us\n",
 	       (double)program->compile_ns / 1e6, (double)program->plan_ns / 1e3);
-	for (i = 0; i < net->layer_count; i++)
-		if (net->layer[i].kind == NPU_LAYER_CPU)
-			printf("  on the CPU: %s: %s\n", net->layer[i].name,
-			       net->layer[i].cpu_reason);
+	print_cpu_steps(program);
 	if (o->output && !o->plan_only)
 		printf("  wrote    %s\n", o->output);
 }

@@ -134,12 +134,21 @@ static u32 chain_end(const struct npu_program *program, u32 first)
 	u64 tasks = 0;
 	u32 end;
 
-	for (end = first; end < net->layer_count && net->layer[end].kind != NPU_LAYER_CPU; end++) {
+	for (end = first; end < net->layer_count && !npu_plan_on_cpu(net, program->plan, end);
+	     end++) {
 		tasks += program->plan->layer[end].task_count;
 		if (tasks > NVDLA_CHAIN_MAX_TASKS && end > first)
 			break;
 	}
 	return end;
+}
+
+/* Behind the layers that the CPU does in one step. */
+static u32 cpu_end(const struct npu_plan *plan, u32 layer)
+{
+	const struct npu_cpu_unit *unit = npu_plan_unit(plan, layer);
+
+	return unit ? unit->first + unit->count : layer + 1;
 }
 
 static void free_steps(struct npu_step *step, u32 count)
@@ -159,9 +168,9 @@ int npu_emit(struct npu_program *program, struct npu_diag *diag)
 	int error = steps ? 0 : -ENOMEM;
 
 	for (; layer < net->layer_count && !error; layer = end) {
-		end = layer + 1;
-		if (net->layer[layer].kind == NPU_LAYER_CPU) {
+		if (npu_plan_on_cpu(net, program->plan, layer)) {
 			steps[count++] = (struct npu_step){ .cpu = true, .layer = layer };
+			end = cpu_end(program->plan, layer);
 			continue;
 		}
 		end = chain_end(program, layer);

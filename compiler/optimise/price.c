@@ -161,18 +161,27 @@ u64 npu_price_cpu_patch(const struct npu_graph *graph, const struct npu_op *op, 
 	return capped_sum(NPU_PRICE_STEP, price_macs(graph, op, channels));
 }
 
-u64 npu_price_cpu_layer(const struct npu_net *net, const struct npu_layer *layer)
+static u64 price_operators(const struct npu_graph *graph, const u32 *op, u32 count)
 {
 	u64 cycles = 0;
 	u32 i;
 
+	for (i = 0; i < count; i++)
+		cycles = capped_sum(cycles, npu_price_cpu(graph, &graph->op[op[i]]));
+	return cycles;
+}
+
+u64 npu_price_cpu_layer(const struct npu_net *net, const struct npu_layer *layer)
+{
 	if (layer->patch_count)
 		return npu_price_cpu_patch(net->graph, &net->graph->op[layer->op],
 					   layer->patch_count);
-	for (i = 0; i < layer->group_count; i++)
-		cycles = capped_sum(cycles,
-				    npu_price_cpu(net->graph, &net->graph->op[layer->group[i]]));
-	return cycles;
+	return price_operators(net->graph, layer->group, layer->group_count);
+}
+
+u64 npu_price_cpu_unit(const struct npu_net *net, const struct npu_cpu_unit *unit)
+{
+	return price_operators(net->graph, unit->op, unit->op_count);
 }
 
 u64 npu_price_convert(const struct npu_tensor *tensor)

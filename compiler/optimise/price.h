@@ -9,6 +9,7 @@
 #ifndef NPU_PRICE_H
 #define NPU_PRICE_H
 
+#include "../plan.h"
 #include "optimise.h"
 
 /* A step of the CPU by itself: its tensors' memory, its threads. */
@@ -37,6 +38,9 @@ u64 npu_price_cpu_patch(const struct npu_graph *graph, const struct npu_op *op, 
  * there is none: layers that others complete, and those of a list of layers.
  */
 u64 npu_price_cpu_layer(const struct npu_net *net, const struct npu_layer *layer);
+
+/* What the CPU takes for all operators of a unit of a plan. */
+u64 npu_price_cpu_unit(const struct npu_net *net, const struct npu_cpu_unit *unit);
 
 /* What it takes to make features of a tensor, or a tensor of features. */
 u64 npu_price_convert(const struct npu_tensor *tensor);

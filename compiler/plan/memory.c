@@ -50,6 +50,21 @@ bool npu_layer_is_pooled(const struct npu_plan *plan, u32 layer)
 	return l->task_count && plan->task[l->first_task].pooled;
 }
 
+/* What is between the layers of a unit has no place. */
+static void touch_units(const struct npu_net *net, const struct npu_plan *plan,
+			struct npu_live *live)
+{
+	u32 i, j;
+
+	for (i = 0; i < plan->unit_count; i++) {
+		const struct npu_cpu_unit *unit = &plan->unit[i];
+
+		for (j = 0; j < unit->read_count; j++)
+			touch(net, live, unit->read[j], unit->first);
+		touch(net, live, unit->write, unit->first);
+	}
+}
+
 void npu_plan_live(const struct npu_net *net, const struct npu_plan *plan, struct npu_live *live)
 {
 	u32 values[NPU_LAYER_MAX_VALUES], i, j, n;
@@ -61,6 +76,8 @@ void npu_plan_live(const struct npu_net *net, const struct npu_plan *plan, struc
 	for (i = 0; i < net->layer_count; i++) {
 		const struct npu_layer *layer = &net->layer[i];
 
+		if (plan->layer[i].on_cpu)
+			continue;
 		n = npu_layer_reads(net, layer, values);
 		for (j = 0; j < n; j++)
 			touch(net, live, values[j], i);
@@ -70,6 +87,7 @@ void npu_plan_live(const struct npu_net *net, const struct npu_plan *plan, struc
 			    !npu_layer_is_pooled(plan, i))
 				touch(net, live, values[j], i);
 	}
+	touch_units(net, plan, live);
 	for (i = 0; i < net->output_count; i++)
 		touch(net, live, net->output[i], net->layer_count ? net->layer_count - 1 : 0);
 }

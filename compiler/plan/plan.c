@@ -120,19 +120,21 @@ static bool cheaper(const struct npu_cost *a, const struct npu_cost *b)
 	return a_bytes != b_bytes ? a_bytes < b_bytes : a->cycles < b->cycles;
 }
 
+/* Fills p->shortage. */
 static int no_space(struct npu_planner *p, const struct npu_layer *layer,
 		    const struct npu_conv_shape *shape)
 {
 	u32 data, weight, least = npu_split_least_banks(p->net->config, shape, &data, &weight);
 
+	p->shortage.text[0] = 0;
 	if (least > p->net->config->banks)
 		return npu_diag_set(
-			p->diag, -ENOSPC,
+			&p->shortage, -ENOSPC,
 			"layer %s: needs %u banks of the convolution buffer at the least "
 			"(%u for the input of one output, %u for %u kernels), %s has %u",
 			layer->name, least, data, weight, p->net->config->atomic_k,
 			p->net->config->name, p->net->config->banks);
-	return npu_diag_set(p->diag, -ENOSPC,
+	return npu_diag_set(&p->shortage, -ENOSPC,
 			    "layer %s: needs %u banks of the convolution buffer at the least "
 			    "(%u for the input of one output, %u for %u kernels), %u are available",
 			    layer->name, least, data, weight, p->net->config->atomic_k, p->banks);
@@ -296,7 +298,7 @@ static bool copy_equal(struct npu_planner *p, u32 index, struct npu_layer_plan *
 	struct npu_task *t;
 
 	while (i--)
-		if (net->layer[i].kind == NPU_LAYER_CONV &&
+		if (net->layer[i].kind == NPU_LAYER_CONV && !p->plan->layer[i].on_cpu &&
 		    same_layer(net, &net->layer[i], &net->layer[index]) &&
 		    npu_plan_same_cuts(net, p->plan, i, index)) {
 			const struct npu_layer_plan *from = &p->plan->layer[i];
@@ -375,10 +377,37 @@ static int plan_layer(struct npu_planner *p, u32 index)
 				    p->net->layer[index].name);
 	if (err == -EFBIG)
 		return too_large(p, &p->net->layer[index]);
-	if (err)
+	if (err && err != -ENOSPC)
 		return npu_diag_set(p->diag, err, "layer %s: a size is beyond the registers",
 				    p->net->layer[index].name);
+	return err;
+}
+
+/* The last word on what npu_plan_cuts() is to achieve. */
+static int check_bands(struct npu_planner *p, u32 layer)
+{
+	u32 i;
+
+	for (i = p->plan->layer[layer].first_task; i < p->task_count; i++)
+		if (npu_task_torn_value(p->net, p->plan, &p->task[i]) != NPU_NONE)
+			return too_large(p, &p->net->layer[layer]);
 	return 0;
+}
+
+/* The next layer, or all of the unit that the CPU does because it does not fit; moves @next behind it. */
+static int plan_next(struct npu_planner *p, u32 *next)
+{
+	u32 index = (*next)++;
+	int err = plan_layer(p, index);
+
+	if (!err && p->plan->cut_values)
+		return check_bands(p, index);
+	if (err != -ENOSPC)
+		return err;
+	err = npu_plan_leave_to_cpu(p, index, next);
+	if (err == -ENOSPC)
+		return npu_diag_set(p->diag, err, "%s", p->shortage.text);
+	return err ? npu_diag_set(p->diag, err, "out of memory") : 0;
 }
 
 /* ---- the plan ------------------------------------------------------------------------ */
@@ -398,17 +427,6 @@ static int check_budget(const struct npu_net *net, const struct npu_budget *budg
 			    budget->entries, budget->entry_bytes, c->name);
 }
 
-/* The last word on what npu_plan_cuts() is to achieve. */
-static int check_bands(struct npu_planner *p, u32 layer)
-{
-	u32 i;
-
-	for (i = p->plan->layer[layer].first_task; i < p->task_count; i++)
-		if (npu_task_torn_value(p->net, p->plan, &p->task[i]) != NPU_NONE)
-			return too_large(p, &p->net->layer[layer]);
-	return 0;
-}
-
 static int plan_layers(struct npu_planner *p)
 {
 	struct npu_plan *plan = p->plan;
@@ -419,14 +437,13 @@ static int plan_layers(struct npu_planner *p)
 		npu_arena_array(&plan->arena, max(p->net->layer_count, 1u), sizeof(*plan->layer));
 	if (!plan->layer)
 		return npu_diag_set(p->diag, -ENOMEM, "out of memory");
-	for (i = 0; i < p->net->layer_count; i++) {
-		err = plan_layer(p, i);
-		if (!err && plan->cut_values)
-			err = check_bands(p, i);
+	for (i = 0; i < p->net->layer_count;) {
+		err = plan_next(p, &i);
 		if (err)
 			return err;
-		npu_cost_add(&plan->cost, &plan->layer[i].cost);
 	}
+	for (i = 0; i < p->net->layer_count; i++)
+		npu_cost_add(&plan->cost, &plan->layer[i].cost);
 	plan->task = p->task;
 	plan->task_count = p->task_count;
 	p->task = NULL;

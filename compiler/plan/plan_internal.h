@@ -20,6 +20,7 @@ enum npu_pass {
  * @task, @task_count, @task_room: tasks so far, handed to the plan at the end
  * @passes: scratch
  * @effort: of the searches for the present layer
+ * @shortage: what a layer needs that fits in no way
  */
 struct npu_planner {
 	const struct npu_net *net;
@@ -33,6 +34,7 @@ struct npu_planner {
 	size_t task_room;
 	struct npu_passes passes;
 	u64 effort;
+	struct npu_diag shortage;
 };
 
 /* Room for @count more tasks, zeroed; NULL when out of memory or above the limit of a chain. */
@@ -47,6 +49,15 @@ int npu_plan_pool_tasks(struct npu_planner *p, u32 layer);
 
 /* sdp.c: SDP or CDP */
 int npu_plan_sdp_tasks(struct npu_planner *p, u32 layer);
+
+/**
+ * npu_plan_leave_to_cpu() - a layer that does not fit, and all that goes with it, becomes a unit (units.c)
+ * @index: the layer; those before it are planned, and p->shortage says what it needs
+ * @next: receives the first layer behind the unit
+ *
+ * Return: 0; -ENOSPC: the CPU cannot do it; -ENOMEM.
+ */
+int npu_plan_leave_to_cpu(struct npu_planner *p, u32 index, u32 *next);
 
 /* bands.c: which values are cut into bands, and where; 0 or -ENOMEM. */
 int npu_plan_bands(const struct npu_net *net, struct npu_plan *plan, struct npu_diag *diag);

@@ -348,7 +348,9 @@ static int check_layer(struct check *c, const struct npu_layer_plan *lp)
 	u32 atom = c->net->config->atom, i;
 	int err;
 
-	if (c->layer->kind == NPU_LAYER_CPU)
+	if (lp->on_cpu && !npu_plan_unit(c->plan, (u32)(c->layer - c->net->layer)))
+		return fail(c, "left to the CPU, but in no unit");
+	if (npu_plan_on_cpu(c->net, c->plan, (u32)(c->layer - c->net->layer)))
 		return lp->task_count ? fail(c, "passes of a CPU step") : 0;
 	if (!lp->task_count)
 		return fail(c, "no passes");

@@ -99,8 +99,14 @@ void npu_plan_why(const struct npu_net *net, const struct npu_plan *plan, u32 in
 {
 	const struct npu_layer *layer = &net->layer[index];
 	const struct npu_layer_plan *lp = &plan->layer[index];
+	const struct npu_cpu_unit *unit = npu_plan_unit(plan, index);
 	struct text t = { text, size };
 
+	if (unit) {
+		say(&t, "%s: %s; about %" PRIu64 " cycles there", lp->mode, unit->reason,
+		    npu_price_cpu_unit(net, unit));
+		return;
+	}
 	if (layer->kind == NPU_LAYER_CPU) {
 		say(&t, "%s: %s; about %" PRIu64 " cycles there", lp->mode,
 		    layer->cpu_reason ? layer->cpu_reason : "the NPU has no unit for it",

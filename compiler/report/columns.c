@@ -82,8 +82,8 @@ static u64 total_cpu_steps(const struct npu_program *program)
 	u64 steps = 0;
 	u32 i;
 
-	for (i = 0; i < program->net->layer_count; i++)
-		steps += program->net->layer[i].kind == NPU_LAYER_CPU;
+	for (i = 0; i < program->step_count; i++)
+		steps += program->step[i].cpu;
 	return steps;
 }
 
@@ -91,12 +91,15 @@ static u64 total_cpu_steps(const struct npu_program *program)
 static u64 total_cpu_cycles(const struct npu_program *program)
 {
 	const struct npu_net *net = program->net;
+	const struct npu_plan *plan = program->plan;
 	u64 cycles = 0;
 	u32 i;
 
 	for (i = 0; i < net->layer_count; i++)
-		if (net->layer[i].kind == NPU_LAYER_CPU)
+		if (net->layer[i].kind == NPU_LAYER_CPU && !plan->layer[i].on_cpu)
 			cycles += npu_price_cpu_layer(net, &net->layer[i]);
+	for (i = 0; i < plan->unit_count; i++)
+		cycles += npu_price_cpu_unit(net, &plan->unit[i]);
 	return cycles;
 }
 
@@ -175,7 +178,9 @@ static const char *layer_name(const struct npu_program *program, u32 layer, char
 
 static const char *layer_kind(const struct npu_program *program, u32 layer, char *room)
 {
-	return npu_layer_kind_names[program->net->layer[layer].kind];
+	bool cpu = npu_plan_on_cpu(program->net, program->plan, layer);
+
+	return npu_layer_kind_names[cpu ? NPU_LAYER_CPU : program->net->layer[layer].kind];
 }
 
 static const char *layer_mode(const struct npu_program *program, u32 layer, char *room)

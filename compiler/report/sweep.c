@@ -14,6 +14,7 @@ struct point {
 	bool legal;
 	struct npu_cost cost;
 	u32 tasks;
+	u32 left_to_cpu; /* layers; their bytes and cycles are in no sum */
 	u64 arena_bytes;
 	u64 plan_ns;
 	char reason[sizeof(((struct npu_diag *)0)->text)];
@@ -32,6 +33,15 @@ static u64 now_ns(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return (u64)t.tv_sec * 1000000000u + (u64)t.tv_nsec;
+}
+
+static u32 left_to_cpu(const struct npu_plan *plan)
+{
+	u32 i, layers = 0;
+
+	for (i = 0; i < plan->unit_count; i++)
+		layers += plan->unit[i].count;
+	return layers;
 }
 
 static int plan_point(struct sweep *s, struct point *p, struct npu_diag *diag)
@@ -54,6 +64,9 @@ static int plan_point(struct sweep *s, struct point *p, struct npu_diag *diag)
 	p->legal = true;
 	p->cost = plan->cost;
 	p->tasks = plan->task_count;
+	p->left_to_cpu = left_to_cpu(plan);
+	if (plan->unit_count)
+		snprintf(p->reason, sizeof(p->reason), "%s", plan->unit[0].reason);
 	p->arena_bytes = plan->arena_bytes;
 	s->compulsory_bytes = npu_plan_compulsory_bytes(plan, net->layer_count);
 	s->bound_bytes = npu_plan_bound_bytes(plan, net->layer_count);
@@ -69,7 +82,7 @@ static void put_csv(const struct sweep *s, FILE *out)
 
 	fputs("banks,buffer_bytes,legal,dram_bytes,feature_bytes,weight_bytes,operand_bytes,"
 	      "output_bytes,cycles,tasks,arena_bytes,plan_us,compulsory_bytes,optimum_bytes,"
-	      "bound_cycles,reason\n",
+	      "bound_cycles,left_to_cpu,reason\n",
 	      out);
 	for (i = 0; i < s->count; i++) {
 		const struct point *p = &s->point[i];
@@ -86,8 +99,9 @@ static void put_csv(const struct sweep *s, FILE *out)
 				p->cost.cycles, p->tasks, p->arena_bytes);
 		else
 			fputs(",,,,,,,", out);
-		fprintf(out, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",\"",
-			p->plan_ns / 1000, s->compulsory_bytes, s->bound_bytes, s->bound_cycles);
+		fprintf(out, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%u,\"",
+			p->plan_ns / 1000, s->compulsory_bytes, s->bound_bytes, s->bound_cycles,
+			p->left_to_cpu);
 		for (; *reason; reason++)
 			fprintf(out, *reason == '"' ? "\"\"" : "%c", *reason);
 		fputs("\"\n", out);
@@ -173,12 +187,13 @@ static void put_curve(const struct sweep *s, const struct diagram *d, bool cycle
 	for (i = 0; i < s->count; i++)
 		if (s->point[i].legal)
 			fprintf(out,
-				"<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3\"><title>%u banks: "
-				"%.0f</title>"
+				"<circle%s cx=\"%.1f\" cy=\"%.1f\" r=\"3\"><title>%u banks: "
+				"%.0f, and %u layers on the CPU for want of banks</title>"
 				"</circle>\n",
+				s->point[i].left_to_cpu ? " class=\"part\"" : "",
 				plot_x(s, s->point[i].banks),
 				plot_y(d, value_of(&s->point[i], cycles)), s->point[i].banks,
-				value_of(&s->point[i], cycles));
+				value_of(&s->point[i], cycles), s->point[i].left_to_cpu);
 }
 
 static double highest(const struct sweep *s, bool cycles)
@@ -203,7 +218,8 @@ static void put_svg(const struct sweep *s, FILE *out)
 		"font-family=\"sans-serif\" font-size=\"12\">\n"
 		"<style>text{fill:#33414e}.title{font-size:15px;font-weight:bold}"
 		".grid{stroke:#dde2e7}.curve{fill:none;stroke:#2f7ed8;stroke-width:2}"
-		"circle{fill:#2f7ed8}.least{stroke:#2a9d6f;stroke-dasharray:6 4}"
+		"circle{fill:#2f7ed8}.part{fill:#fff;stroke:#2f7ed8}.least{stroke:#2a9d6f;stroke-"
+		"dasharray:6 4}"
 		".best{stroke:#d9822b;stroke-dasharray:2 3}</style>\n"
 		"<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n",
 		LEFT + PLOT_WIDTH + 30, high);

@@ -137,11 +137,70 @@ static void test_failed_plan(void **state)
 	struct npu_step *step = program->step;
 	struct npu_diag diag = { 0 };
 
-	budget.banks = 1;
-	assert_int_equal(npu_program_replan(program, &budget, &diag), -ENOSPC);
+	budget.entries++;
+	assert_int_equal(npu_program_replan(program, &budget, &diag), -EINVAL);
 	assert_non_null(strstr(diag.text, "bank"));
 	assert_ptr_equal(program->plan, plan);
 	assert_ptr_equal(program->step, step);
+	npu_program_free(program);
+}
+
+static void replan(struct npu_program *program, u32 banks)
+{
+	struct npu_budget budget = npu_budget_full(program->net->config);
+	struct npu_diag diag = { 0 };
+
+	budget.banks = banks;
+	if (npu_program_replan(program, &budget, &diag) ||
+	    npu_plan_verify(program->net, program->plan, &diag))
+		fail_msg("%u banks: %s", banks, diag.text);
+}
+
+static u32 unit_operators(const struct npu_program *program)
+{
+	u32 i, count = 0;
+
+	for (i = 0; i < program->plan->unit_count; i++)
+		count += program->plan->unit[i].op_count;
+	return count;
+}
+
+/* A bank alone holds no pass: the CPU does all convolutions, and more banks bring them back. */
+static void test_too_few_banks(void **state)
+{
+	struct npu_program *program = load("nv_small");
+	const struct npu_net *net = program->net;
+	u32 all = net->config->banks, convolutions = 0, tasks, steps, i;
+	char *before = dump(program, true), *after, why[NPU_WHY_BYTES];
+
+	tasks = program->plan->task_count;
+	steps = program->step_count;
+	for (i = 0; i < net->layer_count; i++)
+		convolutions += net->layer[i].kind == NPU_LAYER_CONV;
+	replan(program, 1);
+	assert_int_equal(program->plan->unit_count, convolutions);
+	assert_true(unit_operators(program) >= convolutions);
+	assert_int_equal(program->plan->banks, 0);
+	assert_true(program->plan->task_count < tasks && program->step_count > steps);
+	for (i = 0; i < net->layer_count; i++) {
+		const struct npu_layer_plan *lp = &program->plan->layer[i];
+
+		if (net->layer[i].kind != NPU_LAYER_CONV)
+			continue;
+		assert_true(lp->on_cpu && npu_plan_on_cpu(net, program->plan, i));
+		assert_int_equal(lp->task_count, 0);
+		npu_plan_why(net, program->plan, i, why, sizeof(why));
+		assert_non_null(strstr(why, "for want of banks"));
+		assert_non_null(strstr(why, net->layer[i].name));
+		assert_non_null(strstr(why, "needs 2 banks"));
+		assert_non_null(strstr(why, "1 are available"));
+	}
+	replan(program, all);
+	assert_int_equal(program->plan->unit_count, 0);
+	after = dump(program, true);
+	assert_string_equal(before, after);
+	free(before);
+	free(after);
 	npu_program_free(program);
 }
 
@@ -298,7 +357,7 @@ int main(void)
 		cmocka_unit_test(test_round_trip),	 cmocka_unit_test(test_budget),
 		cmocka_unit_test(test_failed_plan),	 cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_no_such_file),	 cmocka_unit_test(test_damaged),
-		cmocka_unit_test(test_values_of_layers),
+		cmocka_unit_test(test_values_of_layers), cmocka_unit_test(test_too_few_banks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
