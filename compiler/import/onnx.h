@@ -187,6 +187,8 @@ int onnx_broadcast(struct onnx *o, u32 i, enum onnx_layout layout, u32 rank, u32
 /* A tensor with permuted dimensions; constants are copied. */
 int onnx_permute(struct onnx *o, u32 from, const u32 *order, u32 *to);
 int onnx_reshape(struct onnx *o, u32 from, u32 rank, const u32 *dim, u32 *to);
+/* @tensor from @begin on, of @dim elements; in the graph's order of dimensions. */
+int onnx_crop(struct onnx *o, u32 *tensor, const u32 *begin, const u32 *dim);
 /* A tensor for result @i with a shape in ONNX's order. */
 int onnx_result(struct onnx *o, u32 i, enum onnx_layout layout, u32 rank, const u32 *dim,
 		u32 *tensor);
@@ -292,9 +294,11 @@ void onnx_image_dims(const struct onnx_value *value, u32 dim[4]);
 int onnx_image_result(struct onnx *o, const u32 dim[4], u32 *out);
 int onnx_read_pool(struct onnx *o);
 int onnx_read_global_pool(struct onnx *o);
-/* Strides, dilations and padding of convolutions and pooling over @h x @w; needs w->r and w->s. */
-int onnx_read_window(struct onnx *o, u32 h, u32 w, struct npu_window *window, u32 *out_h,
-		     u32 *out_w);
+/*
+ * Strides, dilations and padding of convolutions and pooling over @image, which loses what padding of less
+ * than nothing leaves out; needs w->r and w->s.
+ */
+int onnx_read_window(struct onnx *o, u32 *image, struct npu_window *window, u32 *out_h, u32 *out_w);
 
 /* ---- onnx_math.c ---- */
 

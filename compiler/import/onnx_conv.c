@@ -129,7 +129,7 @@ int onnx_read_conv(struct onnx *o)
 	window = (struct npu_window){ .r = w.dim[1], .s = w.dim[2] };
 	error = check_groups(o, groups, x.dim[3]);
 	if (!error)
-		error = onnx_read_window(o, x.dim[1], x.dim[2], &window, &dim[2], &dim[3]);
+		error = onnx_read_window(o, &inputs[0], &window, &dim[2], &dim[3]);
 	if (!error && o->in_count > 2 && o->in[2])
 		error = make_bias(o, 2, &x, &w, 1, &inputs[count++]);
 	dim[0] = x.dim[0];

@@ -39,15 +39,19 @@ int onnx_pair(struct onnx *o, const char *name, s64 least, s64 *values, u32 want
 	return 0;
 }
 
-/* As many steps as ceil(size / stride); what is odd goes in front for SAME_LOWER. */
+/*
+ * As many steps as ceil(size / stride); what is odd goes in front for SAME_LOWER.  A kernel below its stride
+ * may need less than there is: the windows then keep away from both edges (onnx Operators, Conv, auto_pad;
+ * halves are rounded as ONNX Runtime does, towards zero).
+ */
 static void pad_same(struct span *span, bool lower)
 {
-	u64 steps = DIV_ROUND_UP((u64)span->size, span->stride);
-	u64 needed = (steps - 1) * span->stride + npu_dilated(span->kernel, span->dilation);
-	u64 total = needed > span->size ? needed - span->size : 0;
+	s64 steps = (s64)DIV_ROUND_UP((u64)span->size, span->stride);
+	s64 needed = (steps - 1) * span->stride + (s64)npu_dilated(span->kernel, span->dilation);
+	s64 total = needed - span->size;
 
-	span->before = (s64)(lower ? total - total / 2 : total / 2);
-	span->after = (s64)total - span->before;
+	span->before = (total + lower) / 2;
+	span->after = total - span->before;
 }
 
 /* Steps of the window; with ceil_mode the last one may begin inside and end behind the padding. */
@@ -68,9 +72,26 @@ static int count_steps(struct onnx *o, struct span *span, bool ceil_mode, u32 *s
 	return 0;
 }
 
-int onnx_read_window(struct onnx *o, u32 h, u32 w, struct npu_window *window, u32 *out_h,
-		     u32 *out_w)
+/* What no window reaches in front of the first goes; what is behind the last stays unread. */
+static int crop_image(struct onnx *o, u32 *image, struct span span[2])
 {
+	u32 begin[NPU_MAX_RANK] = { 0 }, dim[NPU_MAX_RANK], i;
+
+	memcpy(dim, onnx_tensor(o, *image)->dim, sizeof(dim));
+	for (i = 0; i < 2; i++) {
+		if (span[i].before < 0) {
+			begin[1 + i] = (u32)-span[i].before;
+			dim[1 + i] -= begin[1 + i];
+		}
+		span[i].before = max(span[i].before, (s64)0);
+		span[i].after = max(span[i].after, (s64)0);
+	}
+	return onnx_crop(o, image, begin, dim);
+}
+
+int onnx_read_window(struct onnx *o, u32 *image, struct npu_window *window, u32 *out_h, u32 *out_w)
+{
+	const u32 *size = &onnx_tensor(o, *image)->dim[1];
 	s64 stride[2], dilation[2], pad[4], kernel[2];
 	bool upper = onnx_text_is(o, "auto_pad", "SAME_UPPER", false);
 	bool lower = onnx_text_is(o, "auto_pad", "SAME_LOWER", false);
@@ -92,7 +113,7 @@ int onnx_read_window(struct onnx *o, u32 h, u32 w, struct npu_window *window, u3
 	if (window->r > MAX_WINDOW || window->s > MAX_WINDOW)
 		return onnx_fail(o, -ENOTSUP, "a kernel of %u x %u", window->r, window->s);
 	for (i = 0; !error && i < 2; i++) {
-		span[i] = (struct span){ i ? w : h,	 i ? window->s : window->r,
+		span[i] = (struct span){ size[i],	 i ? window->s : window->r,
 					 (u32)stride[i], (u32)dilation[i],
 					 pad[i],	 pad[i + 2] };
 		if (upper || lower)
@@ -101,6 +122,8 @@ int onnx_read_window(struct onnx *o, u32 h, u32 w, struct npu_window *window, u3
 			span[i].before = span[i].after = 0;
 		error = count_steps(o, &span[i], ceil_mode, i ? out_w : out_h);
 	}
+	if (!error)
+		error = crop_image(o, image, span);
 	if (error)
 		return error;
 	*window = (struct npu_window){ .r = window->r,
@@ -201,7 +224,7 @@ int onnx_read_pool(struct onnx *o)
 	window.r = (u32)kernel[0];
 	window.s = (u32)kernel[1];
 	onnx_image_dims(o->in[0], dim);
-	error = onnx_read_window(o, dim[2], dim[3], &window, &dim[2], &dim[3]);
+	error = onnx_read_window(o, &in, &window, &dim[2], &dim[3]);
 	if (error)
 		return error;
 	if (window.dilation_y != 1 || window.dilation_x != 1)

@@ -180,9 +180,8 @@ static int read_first(struct onnx *o, const struct sequence *s, u32 i, u32 direc
 {
 	static const u32 swap[] = { 1, 0, 2 };
 	const struct npu_recurrent *l = &s->layer;
-	const u32 dim[] = { l->batch, l->hidden };
+	const u32 begin[] = { direction, 0, 0 }, dim[] = { 1, l->batch, l->hidden };
 	u32 whole;
-	struct npu_op *op;
 	int error;
 
 	*first = NPU_NONE;
@@ -195,21 +194,9 @@ static int read_first(struct onnx *o, const struct sequence *s, u32 i, u32 direc
 				  l->hidden);
 	if (!error && s->batch_first)
 		error = onnx_permute(o, whole, swap, &whole);
-	if (!error && s->directions == 1)
-		return onnx_reshape(o, whole, 2, dim, first);
 	if (!error)
-		error = onnx_add_tensor(o, o->in[i]->name, NPU_F32, 2, dim, first);
-	if (error)
-		return error;
-	op = onnx_add_op(o, NPU_OP_SLICE, &whole, 1, *first);
-	if (!op)
-		return -ENOMEM;
-	op->begin[0] = (s32)direction;
-	op->end[0] = 1;
-	op->end[1] = (s32)l->batch;
-	op->end[2] = (s32)l->hidden;
-	op->step[0] = op->step[1] = op->step[2] = 1;
-	return 0;
+		error = onnx_crop(o, &whole, begin, dim);
+	return error ? error : onnx_reshape(o, whole, 2, dim + 1, first);
 }
 
 /*

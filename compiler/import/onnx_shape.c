@@ -325,6 +325,33 @@ static int cut_integers(struct onnx *o, const struct onnx_cut *cut)
 	return error;
 }
 
+int onnx_crop(struct onnx *o, u32 *tensor, const u32 *begin, const u32 *dim)
+{
+	struct npu_tensor whole = *onnx_tensor(o, *tensor);
+	u32 from = *tensor, d;
+	bool cropped = false;
+	struct npu_op *op;
+	int error;
+
+	for (d = 0; d < whole.rank; d++)
+		cropped |= dim[d] != whole.dim[d];
+	if (!cropped)
+		return 0;
+	error = onnx_add_tensor(o, whole.name, whole.dtype, whole.rank, dim, tensor);
+	if (error)
+		return error;
+	o->graph->tensor[*tensor].quant = whole.quant;
+	op = onnx_add_op(o, NPU_OP_SLICE, &from, 1, *tensor);
+	if (!op)
+		return -ENOMEM;
+	for (d = 0; d < whole.rank; d++) {
+		op->begin[d] = (s32)begin[d];
+		op->end[d] = (s32)dim[d];
+		op->step[d] = 1;
+	}
+	return 0;
+}
+
 static int add_cut(struct onnx *o, u32 result, const struct onnx_cut *cut)
 {
 	enum onnx_layout layout = onnx_layout_of(o);
@@ -588,38 +615,19 @@ static int pad_value(struct onnx *o, u32 *inputs, u32 *count)
 static int crop(struct onnx *o, enum onnx_layout layout, s64 *pads, u32 *tensor)
 {
 	const u32 rank = o->in[0]->rank;
-	struct npu_tensor whole = *onnx_tensor(o, *tensor);
-	s32 begin[NPU_MAX_RANK] = { 0 };
-	bool cropped = false;
-	struct npu_op *op;
-	u32 from = *tensor, d;
-	int error;
+	const struct npu_tensor *whole = onnx_tensor(o, *tensor);
+	u32 begin[NPU_MAX_RANK] = { 0 }, dim[NPU_MAX_RANK], d;
 
 	for (d = 0; d < rank; d++) {
 		u32 to = onnx_graph_axis(layout, d);
 
-		begin[to] = pads[d] < 0 ? (s32)-pads[d] : 0;
-		whole.dim[to] =
-			(u32)(whole.dim[to] + min(pads[d], (s64)0) + min(pads[d + rank], (s64)0));
-		cropped |= pads[d] < 0 || pads[d + rank] < 0;
+		begin[to] = pads[d] < 0 ? (u32)-pads[d] : 0;
+		dim[to] =
+			(u32)(whole->dim[to] + min(pads[d], (s64)0) + min(pads[d + rank], (s64)0));
 		pads[d] = max(pads[d], (s64)0);
 		pads[d + rank] = max(pads[d + rank], (s64)0);
 	}
-	if (!cropped)
-		return 0;
-	error = onnx_add_tensor(o, whole.name, whole.dtype, whole.rank, whole.dim, tensor);
-	if (error)
-		return error;
-	o->graph->tensor[*tensor].quant = whole.quant;
-	op = onnx_add_op(o, NPU_OP_SLICE, &from, 1, *tensor);
-	if (!op)
-		return -ENOMEM;
-	for (d = 0; d < whole.rank; d++) {
-		op->begin[d] = begin[d];
-		op->end[d] = (s32)whole.dim[d];
-		op->step[d] = 1;
-	}
-	return 0;
+	return onnx_crop(o, tensor, begin, dim);
 }
 
 int onnx_read_pad(struct onnx *o)

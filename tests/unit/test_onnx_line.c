@@ -241,6 +241,60 @@ static void test_cropping(void **state)
 	onnx_check_refused(&a, "padding of -4 and -2");
 }
 
+/* Of a kernel below its stride: size, kernel, stride, and the elements in front of the first window. */
+struct sparse {
+	u32 size, kernel, stride, front;
+	const char *auto_pad;
+};
+
+static void write_sparse(struct onnx_writer *w, const struct sparse *c, const char *kind, bool cut)
+{
+	bool conv = !strcmp(kind, "Conv");
+	char text[64];
+
+	onnx_begin(w, 13);
+	snprintf(text, sizeof(text), "1,2,%u,%u", c->size, c->size);
+	onnx_input(w, "x", FLOAT, text);
+	snprintf(text, sizeof(text), "3,2,%u,%u", c->kernel, c->kernel);
+	onnx_floats(w, "w", text, NULL);
+	snprintf(text, sizeof(text), "%u,%u", c->front, c->front);
+	onnx_int64s(w, "from", text);
+	onnx_int64s(w, "to", "99,99");
+	onnx_int64s(w, "axes", "2,3");
+	onnx_node(w, "Slice", "x,from,to,axes", "cut");
+	snprintf(text, sizeof(text), "%s%s", cut ? "cut" : "x", conv ? ",w" : "");
+	onnx_node(w, kind, text, "y");
+	snprintf(text, sizeof(text), "%u,%u", c->kernel, c->kernel);
+	onnx_attribute_ints(w, "kernel_shape", text);
+	snprintf(text, sizeof(text), "%u,%u", c->stride, c->stride);
+	onnx_attribute_ints(w, "strides", text);
+	if (!cut)
+		onnx_attribute_text(w, "auto_pad", c->auto_pad);
+	onnx_output(w, "y");
+}
+
+/* Where less is needed than there is, the windows of SAME keep away from both edges. */
+static void test_same_below_stride(void **state)
+{
+	static const struct sparse cases[] = {
+		{ 8, 1, 2, 0, "SAME_UPPER" },  { 8, 1, 2, 0, "SAME_LOWER" },
+		{ 11, 1, 4, 1, "SAME_UPPER" }, { 11, 1, 4, 0, "SAME_LOWER" },
+		{ 12, 1, 4, 1, "SAME_UPPER" }, { 12, 1, 4, 1, "SAME_LOWER" },
+		{ 10, 1, 5, 2, "SAME_UPPER" }, { 10, 1, 5, 1, "SAME_LOWER" },
+		{ 15, 2, 5, 1, "SAME_UPPER" }, { 15, 2, 5, 1, "SAME_LOWER" },
+	};
+	static const char *const kinds[] = { "Conv", "MaxPool", "AveragePool" };
+	struct onnx_writer same, cut;
+	u32 i, j;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++)
+		for (j = 0; j < ARRAY_SIZE(kinds); j++) {
+			write_sparse(&same, &cases[i], kinds[j], false);
+			write_sparse(&cut, &cases[i], kinds[j], true);
+			onnx_check_same(&same, &cut, 1e-6f);
+		}
+}
+
 static void test_refused(void **state)
 {
 	struct onnx_writer w;
@@ -279,6 +333,7 @@ int main(void)
 		cmocka_unit_test(test_quantised),
 		cmocka_unit_test(test_counted_padding),
 		cmocka_unit_test(test_cropping),
+		cmocka_unit_test(test_same_below_stride),
 		cmocka_unit_test(test_refused),
 	};
 
