@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include <stdarg.h>
-#include <stdio.h>
 #include <time.h>
 
+#include "diag.h"
 #include "internal.h"
 
 static __thread char last_error[768];
@@ -19,13 +19,12 @@ const char *npu_version(void)
 
 int npu_fail(int error, const char *format, ...)
 {
-	char text[sizeof(last_error)]; /* arguments may point into last_error */
 	va_list args;
 
+	/* Arguments may point into last_error: it is written behind the formatting. */
 	va_start(args, format);
-	vsnprintf(text, sizeof(text), format, args);
+	npu_message_format(last_error, sizeof(last_error), format, args);
 	va_end(args);
-	memcpy(last_error, text, sizeof(text));
 	return error;
 }
 

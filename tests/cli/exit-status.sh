@@ -148,6 +148,26 @@ for command in get watch 'set-limit 32'; do
 	lost npu-budget --json --device sim:nv_small:exit $command
 done
 
+# A path that is longer than a message: why it failed is said all the same.
+long=$tmp/$(printf '%0100d/' 1 2 3 4 5 6 7 8 9 10)none
+while read -r name arguments; do
+	# shellcheck disable=SC2086 # arguments are words
+	run "$(tool "$name")" $arguments "$long"
+	[ $status = 1 ] && grep -q 'No such file or directory' "$tmp/err" "$tmp/out"
+	result $? "a long path: $name $arguments says what is wrong"
+done <<TABLE
+npuc
+npuc -q $digits -o
+npuc -q $digits --report
+npuc -q $digits --sweep
+npu-run --input $tmp/image
+npu-run $digits --input
+npu-run $digits --input $tmp/image --output
+npu-run $digits --input $tmp/image --record
+npu-run $digits --input $tmp/image --labels
+npusim run
+TABLE
+
 # short WHAT COMMAND...: files may have no more than 512 bytes; it fails, says so, and leaves nothing of its files.
 short()
 {

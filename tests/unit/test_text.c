@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-/* Names of others: what is kept, what becomes a question mark. */
+/* Names of others: what is kept, what becomes a question mark; names that no message holds. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <cmocka.h>
 
@@ -61,11 +62,40 @@ static void test_layer_list(void **state)
 	npu_program_free(program);
 }
 
+static void format(char *to, size_t size, const char *how, ...)
+{
+	va_list args;
+
+	va_start(args, how);
+	npu_message_format(to, size, how, args);
+	va_end(args);
+}
+
+/* Of a name that is too long the middle is left out: what went wrong is said. */
+static void test_long_messages(void **state)
+{
+	char name[5000], text[32], all[40];
+	size_t length;
+
+	memset(name, 'x', sizeof(name));
+	name[sizeof(name) - 1] = '\0';
+	format(text, sizeof(text), "%s: no such file", name);
+	assert_string_equal(text, "xxxxxxxxxx...xxxx: no such file");
+	for (length = 0; length < sizeof(text) + 4; length++) {
+		memset(text, '!', sizeof(text));
+		snprintf(all, sizeof(all), "%.*s", (int)length, name);
+		format(text, sizeof(text), "%s", all);
+		assert_int_equal(strlen(text), min(length, sizeof(text) - 1));
+		assert_int_equal(strchr(text, '.') != NULL, length >= sizeof(text));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_clean),
 		cmocka_unit_test(test_layer_list),
+		cmocka_unit_test(test_long_messages),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -27,7 +27,7 @@ struct player {
 	struct sparse *mem;
 	FILE *out; /* prints of the script, or NULL */
 	bool check;
-	char reason[512];
+	char reason[4608]; /* the longest path and what is wrong with it */
 	char *log;
 	size_t log_size;
 	FILE *log_file;
