@@ -31,5 +31,14 @@ if $python -c 'import pyopencl' 2>/dev/null; then
 else
 	skip 'pipeline.py' 'pyopencl is not installed (Debian: python3-pyopencl)'
 fi
+for name in classify pipeline; do
+	exits 1 "$name without any platform" env OCL_ICD_VENDORS=/nowhere "$O/examples/opencl/$name" \
+		tools/demo/digits.tflite tools/demo/digits.txt
+	complains 'vendor file' 'says what is missing'
+	foreign env NPU_DEVICE=sim:nv_small sh -c 'exec "$@" >/dev/full' sh "$O/examples/opencl/$name" \
+		tools/demo/digits.tflite tools/demo/digits.txt
+	[ $status = 1 ] && grep -q 'standard output' "$tmp/err"
+	result $? "$name: output that does not arrive is an error"
+done
 exits 1 'a model that is none' env NPU_DEVICE=sim:nv_small "$O/examples/opencl/classify" tools/demo/digits.txt tools/demo/digits.txt
 finish

@@ -106,5 +106,5 @@ int main(int argc, char **argv)
 	clReleaseCommandQueue(queue);
 	clReleaseContext(context);
 	free(digits);
-	return 0;
+	return sample_end();
 }

@@ -175,5 +175,5 @@ int main(int argc, char **argv)
 	printf("accuracy: %zu of %zu held-out digits recognised\n", right, count);
 	end(&pipeline);
 	free(digits);
-	return 0;
+	return sample_end();
 }
