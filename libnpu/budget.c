@@ -469,6 +469,16 @@ static int open_private(struct npu_sim_budget *budget)
 	return budget->fd < 0 ? npu_fail(-errno, "memfd_create: %s", strerror(errno)) : 0;
 }
 
+/* A record that is not whole, on a disk that is full, would be a damaged one for all who come later. */
+static int store_first(const struct npu_sim_budget *budget, struct record *record)
+{
+	int err = record_store(budget, record);
+
+	if (err && ftruncate(budget->fd, 0) < 0)
+		return fail_damaged(budget, "not written to its end");
+	return err;
+}
+
 /* An empty file is a new one: the first who has the lock fills it in. */
 static int init_if_empty(struct npu_sim_budget *budget)
 {
@@ -490,7 +500,7 @@ static int init_if_empty(struct npu_sim_budget *budget)
 	if (fstat(budget->fd, &st) < 0)
 		err = npu_fail(-errno, "%s: %s", budget->path, strerror(errno));
 	else if (st.st_size == 0)
-		err = record_store(budget, &record);
+		err = store_first(budget, &record);
 	flock(budget->fd, LOCK_UN);
 	return err;
 }

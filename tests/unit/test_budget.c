@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -300,6 +301,29 @@ static void test_damage(void **state)
 	npu_sim_budget_close(budget);
 }
 
+/* The disk is full when the record is made: that is nobody else's trouble afterwards. */
+static void test_no_room(void **state)
+{
+	struct npu_sim_budget *budget;
+	struct rlimit limit;
+	rlim_t bytes;
+
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+	assert_true(signal(SIGXFSZ, SIG_IGN) != SIG_ERR);
+	for (bytes = 0; bytes < 1500; bytes += 100) {
+		const struct rlimit small = { bytes, limit.rlim_max };
+
+		assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+		assert_true(npu_sim_budget_open("t", TOTAL, &budget) < 0);
+		assert_non_null(strstr(npu_error(), "cannot write"));
+		assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	}
+	signal(SIGXFSZ, SIG_DFL);
+	budget = open_budget();
+	assert_int_equal(look(budget).banks_available, TOTAL);
+	npu_sim_budget_close(budget);
+}
+
 static void test_other_device(void **state)
 {
 	struct npu_sim_budget *budget = open_budget(), *other;
@@ -379,6 +403,7 @@ int main(void)
 		TEST(test_contention),	   TEST(test_damage),
 		TEST(test_other_device),   TEST(test_not_ours),
 		TEST(test_default_places), TEST(test_private),
+		TEST(test_no_room),
 	};
 
 	return cmocka_run_group_tests_name("budget", tests, NULL, NULL);
