@@ -213,6 +213,8 @@ static inline u32 onnx_graph_axis(enum onnx_layout layout, u32 axis)
 /* ---- onnx_resize.c ---- */
 
 int onnx_read_resize(struct onnx *o);
+/* Has the node at work no integer operator, but one of real numbers? */
+bool onnx_resize_needs_reals(struct onnx *o);
 
 /* ---- onnx_compute.c ---- */
 
@@ -325,6 +327,8 @@ int onnx_read_pow(struct onnx *o);
 
 int onnx_general_matmul(struct onnx *o);
 int onnx_general_gemm(struct onnx *o, float alpha, float beta);
+/* @product + input 2 * @beta, which is the result @out. */
+int onnx_add_gemm_sum(struct onnx *o, float beta, u32 product, u32 out);
 
 /* ---- onnx_norm.c ---- */
 

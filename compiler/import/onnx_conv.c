@@ -355,15 +355,36 @@ int onnx_read_conv_transpose(struct onnx *o)
 	return 0;
 }
 
+/* A constant of one element, or of one for each kernel, the same for all rows. */
+static bool is_bias(const struct onnx *o, const struct onnx_value *value, u32 kernels)
+{
+	const struct npu_tensor *t = bias_constant(o, value);
+	u64 elements = t ? npu_tensor_elements(t) : 0;
+
+	return elements == 1 || (elements == kernels && t->rank && t->dim[t->rank - 1] == kernels);
+}
+
+/* Where the product goes to which @c is added: the result itself where that is a bias. */
+static int product_tensor(struct onnx *o, bool is_summed, u32 rank, const u32 *dim, u32 *product,
+			  u32 *out)
+{
+	int error = onnx_result(o, 0, ONNX_PLAIN, rank, dim, out);
+
+	*product = *out;
+	if (error || !is_summed)
+		return error;
+	return onnx_add_tensor(o, onnx_tensor(o, *out)->name, NPU_F32, rank, dim, product);
+}
+
 /* x [rows][C] by weights [K][C]. */
 static int add_product(struct onnx *o, bool weights_are_kc, float alpha, float beta, s32 bias)
 {
 	static const u32 swap[] = { 1, 0 }, keep[] = { 0, 1 };
 	struct onnx_value *in = o->in[0];
-	u32 inputs[3], out, dim[NPU_MAX_RANK], count = 2, i;
+	u32 inputs[3], product, out, dim[NPU_MAX_RANK], count = 2, i;
 	struct npu_tensor x, w;
 	struct npu_op *op;
-	bool flattened = false;
+	bool flattened = false, is_summed;
 	int error = onnx_operand(o, 0, ONNX_PLAIN, &inputs[0]);
 
 	if (!error)
@@ -379,19 +400,25 @@ static int add_product(struct onnx *o, bool weights_are_kc, float alpha, float b
 				 in->rank ? in->dim[in->rank - 1] : 0, w.dim[0], w.dim[1]);
 	for (i = 0; alpha != 1 && i < w.dim[0] * w.dim[1]; i++)
 		((float *)(uintptr_t)w.data)[i] *= alpha;
-	if (bias >= 0)
+	is_summed = bias >= 0 && !is_bias(o, o->in[bias], w.dim[0]);
+	/* There is no scale for what lies between. */
+	if (is_summed && o->quantised)
+		return onnx_fail(o, -ENOTSUP,
+				 "what is added (%.100s) to a quantised product is no constant row",
+				 o->in[bias]->name);
+	if (bias >= 0 && !is_summed)
 		error = make_bias(o, (u32)bias, &x, &w, beta, &inputs[count++]);
 	memcpy(dim, in->dim, sizeof(dim));
 	dim[in->rank - 1] = w.dim[0];
 	if (!error)
-		error = onnx_result(o, 0, ONNX_PLAIN, in->rank, dim, &out);
+		error = product_tensor(o, is_summed, in->rank, dim, &product, &out);
 	if (error)
 		return error;
-	op = onnx_add_op(o, NPU_OP_FULLY_CONNECTED, inputs, count, out);
+	op = onnx_add_op(o, NPU_OP_FULLY_CONNECTED, inputs, count, product);
 	if (!op)
 		return -ENOMEM;
 	op->activation = o->activation;
-	return 0;
+	return is_summed ? onnx_add_gemm_sum(o, beta, product, out) : 0;
 }
 
 /* Constant weights, maybe behind DequantizeLinear. */

@@ -131,8 +131,7 @@ static int add_factor(struct onnx *o, float factor, u32 *in)
 	return onnx_add_op(o, NPU_OP_MUL, inputs, 2, *in) ? 0 : -ENOMEM;
 }
 
-/* product * alpha + c * beta; the last step writes the result. */
-static int add_sum(struct onnx *o, float beta, u32 product, u32 out)
+int onnx_add_gemm_sum(struct onnx *o, float beta, u32 product, u32 out)
 {
 	u32 inputs[] = { product, NPU_NONE };
 	int error = onnx_operand(o, 2, ONNX_PLAIN, &inputs[1]);
@@ -177,5 +176,5 @@ int onnx_general_gemm(struct onnx *o, float alpha, float beta)
 					&product);
 	if (!error)
 		error = add_matmul(o, &a, &b, product);
-	return error || !sum ? error : add_sum(o, beta, product, out);
+	return error || !sum ? error : onnx_add_gemm_sum(o, beta, product, out);
 }

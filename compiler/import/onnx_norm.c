@@ -2,6 +2,8 @@
 /* Normalisation by mean and variance, or by a norm, as sums, products and functions. */
 #include "onnx.h"
 
+#include <float.h>
+
 /**
  * struct norm - a normalisation at work
  * @rank, @dim: of what is normalised, in the graph's order
@@ -218,6 +220,22 @@ int onnx_read_group_norm(struct onnx *o)
 	return onnx_add_op(o, NPU_OP_RESHAPE, &back, 1, out) ? 0 : -ENOMEM;
 }
 
+/* Zeros stay zeros where they are divided by their own norm. */
+static int keep_from_zero(struct onnx *o, const struct norm *n, u32 *tensor)
+{
+	u32 inputs[] = { *tensor, NPU_NONE };
+	void *data = NULL;
+	int error = onnx_add_constant(o, o->out[0]->name, NPU_F32, 0, NULL, &inputs[1], &data);
+
+	if (error)
+		return error;
+	*(float *)data = FLT_MIN;
+	error = add_tensor(o, n, true, tensor);
+	if (error)
+		return error;
+	return onnx_add_op(o, NPU_OP_MAXIMUM, inputs, 2, *tensor) ? 0 : -ENOMEM;
+}
+
 /* Divided by the sum of absolute values, or by the root of the sum of squares. */
 int onnx_read_lp_norm(struct onnx *o)
 {
@@ -247,6 +265,8 @@ int onnx_read_lp_norm(struct onnx *o)
 	inputs[1] = sum;
 	if (!error && p == 2)
 		error = power(o, &n, true, 0, 0.5f, sum, &inputs[1]);
+	if (!error)
+		error = keep_from_zero(o, &n, &inputs[1]);
 	if (error)
 		return error;
 	return onnx_add_op(o, NPU_OP_DIV, inputs, 2, out) ? 0 : -ENOMEM;
@@ -284,10 +304,47 @@ static int add_share(struct onnx *o, u32 sum, u32 out)
 	return onnx_add_op(o, NPU_OP_MUL, inputs, 2, out) ? 0 : -ENOMEM;
 }
 
+/* What the first operands are together: of the type and scale of @like. */
+static int add_partial(struct onnx *o, const u32 inputs[2], u32 like, u32 *tensor)
+{
+	struct npu_tensor a = *onnx_tensor(o, inputs[0]), b = *onnx_tensor(o, inputs[1]);
+	struct npu_tensor source = *onnx_tensor(o, like);
+	u32 rank = max(a.rank, b.rank), dim[NPU_MAX_RANK], i;
+	int error;
+
+	for (i = 0; i < rank; i++)
+		dim[rank - 1 - i] = max(i < a.rank ? a.dim[a.rank - 1 - i] : 1,
+					i < b.rank ? b.dim[b.rank - 1 - i] : 1);
+	error = onnx_add_tensor(o, source.name, source.dtype, rank, dim, tensor);
+	if (!error)
+		o->graph->tensor[*tensor].quant = source.quant;
+	return error;
+}
+
+/* One operand after the other; the last operator writes @out. */
+static int chain_operands(struct onnx *o, enum onnx_layout layout, u32 rank, u32 out)
+{
+	u32 inputs[2], i, to;
+	int error = onnx_broadcast(o, 0, layout, rank, &inputs[0]);
+
+	for (i = 1; !error && i < o->in_count; i++) {
+		to = out;
+		error = onnx_broadcast(o, i, layout, rank, &inputs[1]);
+		if (!error && i + 1 < o->in_count)
+			error = add_partial(o, inputs, out, &to);
+		if (!error && !onnx_add_op(o, o->row->kind, inputs, 2, to))
+			error = -ENOMEM;
+		inputs[0] = to;
+	}
+	return error;
+}
+
 static int join_operands(struct onnx *o, bool mean)
 {
+	enum onnx_layout layout = onnx_line_layout(o);
 	struct norm shape = { 0 };
-	u32 inputs[2], out = NPU_NONE, sum, i;
+	struct npu_tensor result;
+	u32 out = NPU_NONE, sum, i;
 	int error = 0;
 
 	for (i = 0; !error && i < o->in_count; i++) {
@@ -295,28 +352,18 @@ static int join_operands(struct onnx *o, bool mean)
 			return onnx_fail(o, -ENOTSUP, "operand %u is not of float32", i);
 		error = join_shapes(o, &shape, o->in[i]);
 	}
+	if (shape.rank != 4 && shape.rank != 3)
+		layout = ONNX_PLAIN;
 	if (!error)
-		error = onnx_result(o, 0, ONNX_PLAIN, shape.rank, shape.dim, &out);
+		error = onnx_result(o, 0, layout, shape.rank, shape.dim, &out);
+	if (error)
+		return error;
 	sum = out;
-	if (!error && mean)
-		error = add_tensor(o, &shape, false, &sum);
+	result = *onnx_tensor(o, out);
+	if (mean)
+		error = onnx_add_tensor(o, result.name, NPU_F32, result.rank, result.dim, &sum);
 	if (!error)
-		error = onnx_operand(o, 0, ONNX_PLAIN, &inputs[0]);
-	shape.rank = 0;
-	if (!error)
-		error = join_shapes(o, &shape, o->in[0]);
-	for (i = 1; !error && i < o->in_count; i++) {
-		u32 to = sum;
-
-		error = onnx_operand(o, i, ONNX_PLAIN, &inputs[1]);
-		if (!error)
-			error = join_shapes(o, &shape, o->in[i]);
-		if (!error && i + 1 < o->in_count)
-			error = add_tensor(o, &shape, false, &to);
-		if (!error && !onnx_add_op(o, o->row->kind, inputs, 2, to))
-			error = -ENOMEM;
-		inputs[0] = to;
-	}
+		error = chain_operands(o, layout, shape.rank, sum);
 	return error || !mean ? error : add_share(o, sum, out);
 }
 
@@ -328,8 +375,5 @@ int onnx_read_variadic(struct onnx *o)
 		return onnx_read_identity(o);
 	if (o->in_count == 2 && !mean)
 		return onnx_read_binary(o);
-	/* There are no scales for what lies between. */
-	if (o->quantised)
-		return onnx_fail(o, -ENOTSUP, "%u quantised operands", o->in_count);
 	return join_operands(o, mean);
 }

@@ -227,8 +227,6 @@ int onnx_read_pool(struct onnx *o)
 	error = onnx_read_window(o, &in, &window, &dim[2], &dim[3]);
 	if (error)
 		return error;
-	if (window.dilation_y != 1 || window.dilation_x != 1)
-		return onnx_fail(o, -ENOTSUP, "pooling with dilation");
 	/* The graph's average leaves padding out: where it counts it becomes a part of the image. */
 	if (onnx_int(o, "count_include_pad", 0))
 		error = counted_padding(o, &window, &in);

@@ -466,6 +466,14 @@ static int take_quantize(struct onnx *o, const Onnx__NodeProto *node)
 	return onnx_value_find(o, node->output[0], &o->out[0]);
 }
 
+/* There are no scales for the sum of the first operands of several, or for shares of elements. */
+static bool needs_reals(struct onnx *o)
+{
+	if (o->row->read == onnx_read_resize)
+		return onnx_resize_needs_reals(o);
+	return o->row->read == onnx_read_variadic && o->row->kind == NPU_OP_ADD && o->in_count > 2;
+}
+
 int onnx_find_quantised(struct onnx *o)
 {
 	const Onnx__NodeProto *reader;
@@ -474,7 +482,8 @@ int onnx_find_quantised(struct onnx *o)
 	u32 clamp = NPU_NONE;
 	int error;
 
-	if (o->row->rule == ONNX_FLOAT_ONLY || o->out_count != 1 || !reads_views(o))
+	if (o->row->rule == ONNX_FLOAT_ONLY || o->out_count != 1 || !reads_views(o) ||
+	    needs_reals(o))
 		return 0;
 	reader = only_reader(o, value);
 	if (reader && takes_activation(o->row->kind) && !is_quantize(reader)) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Resize and Upsample.  Where the graph's own operators round coordinates otherwise, rows and columns
- * are picked by constant indices.
+ * Resize and Upsample.  Where the graph's own operators have other coordinates, rows and columns are
+ * picked by constant indices, between two of them in shares.
  */
 #include "onnx.h"
 #include "rearrange.h"
@@ -203,6 +203,127 @@ static int add_picked(struct onnx *o, const struct resizing *r)
 	return error ? error : onnx_add_selections(o, ONNX_IMAGE, selection);
 }
 
+/* ---- by shares of two neighbours ---- */
+
+/* The two elements around each one of the result, and the share of the second. */
+static int select_linear(struct onnx *o, const struct resizing *r, u32 d,
+			 struct npu_selection neighbour[2], float **share)
+{
+	u32 last = o->in[0]->dim[d] - 1, i, k;
+	int error = onnx_expand(o, r->dim[d] * (u64)(2 * sizeof(s32) + sizeof(float)));
+
+	if (error)
+		return error;
+	*share = npu_arena_array(&o->graph->arena, r->dim[d], sizeof(**share));
+	for (k = 0; k < 2; k++) {
+		neighbour[k].count = r->dim[d];
+		neighbour[k].index = npu_arena_array(&o->graph->arena, r->dim[d], sizeof(s32));
+	}
+	if (!*share || !neighbour[0].index || !neighbour[1].index)
+		return -ENOMEM;
+	for (i = 0; i < r->dim[d]; i++) {
+		double at = fmin(fmax(coordinate(r, o->in[0], d, i), 0), last);
+		u32 first = (u32)floor(at);
+
+		neighbour[0].index[i] = (s32)first;
+		neighbour[1].index[i] = (s32)min(first + 1, last);
+		(*share)[i] = (float)(at - first);
+	}
+	return 0;
+}
+
+/* @in times a number for each element of dimension @axis: @share, or 1 - @share. */
+static int add_weighted(struct onnx *o, const float *share, bool rest, u32 axis, u32 *in)
+{
+	struct npu_tensor source = *onnx_tensor(o, *in);
+	u32 dim[] = { 1, 1, 1, 1 }, inputs[] = { *in, NPU_NONE }, i;
+	void *data = NULL;
+	int error;
+
+	dim[axis] = source.dim[axis];
+	error = onnx_add_constant(o, source.name, NPU_F32, 4, dim, &inputs[1], &data);
+	if (error)
+		return error;
+	for (i = 0; i < dim[axis]; i++)
+		((float *)data)[i] = rest ? 1 - share[i] : share[i];
+	error = onnx_add_tensor(o, source.name, NPU_F32, 4, source.dim, in);
+	if (error)
+		return error;
+	return onnx_add_op(o, NPU_OP_MUL, inputs, 2, *in) ? 0 : -ENOMEM;
+}
+
+/* Dimension @d of the image @in becomes that of the result; @out: NPU_NONE: a tensor of its own. */
+static int interpolate(struct onnx *o, const struct resizing *r, u32 d, u32 *in, u32 out)
+{
+	const u32 axis = onnx_graph_axis(ONNX_IMAGE, d);
+	struct npu_selection neighbour[2] = { 0 };
+	struct npu_tensor source = *onnx_tensor(o, *in);
+	u32 part[2], k;
+	float *share;
+	int error = select_linear(o, r, d, neighbour, &share);
+
+	source.dim[axis] = r->dim[d];
+	for (k = 0; !error && k < 2; k++) {
+		struct npu_selection selection[NPU_MAX_RANK] = { 0 };
+
+		selection[axis] = neighbour[k];
+		error = onnx_add_tensor(o, source.name, NPU_F32, 4, source.dim, &part[k]);
+		if (!error)
+			error = npu_add_selections(o->graph, source.name, *in, selection, part[k]);
+		if (!error)
+			error = add_weighted(o, share, !k, axis, &part[k]);
+	}
+	if (!error && out == NPU_NONE)
+		error = onnx_add_tensor(o, source.name, NPU_F32, 4, source.dim, &out);
+	*in = out;
+	if (error)
+		return error;
+	return onnx_add_op(o, NPU_OP_ADD, part, 2, out) ? 0 : -ENOMEM;
+}
+
+/* Nothing happens along dimension @d. */
+static bool stays(const struct onnx *o, const struct resizing *r, u32 d)
+{
+	return r->dim[d] == o->in[0]->dim[d] && r->scale[d] == 1;
+}
+
+static int add_interpolated(struct onnx *o, const struct resizing *r)
+{
+	const bool columns = !stays(o, r, 3);
+	u32 in, out;
+	int error = onnx_operand(o, 0, ONNX_IMAGE, &in);
+
+	if (!error)
+		error = onnx_result(o, 0, ONNX_IMAGE, 4, r->dim, &out);
+	if (!error && !stays(o, r, 2))
+		error = interpolate(o, r, 2, &in, columns ? NPU_NONE : out);
+	return error || !columns ? error : interpolate(o, r, 3, &in, out);
+}
+
+/*
+ * The graph's coordinates follow from the ratio of the sizes, and PyTorch's way differs where one element
+ * is left.
+ */
+static bool is_own_linear(const struct resizing *r)
+{
+	return r->exact &&
+	       (r->coordinates != PYTORCH_HALF_PIXEL || (r->dim[2] != 1 && r->dim[3] != 1));
+}
+
+bool onnx_resize_needs_reals(struct onnx *o)
+{
+	struct npu_diag *diag = o->diag;
+	struct resizing r = { 0 };
+	bool needs;
+
+	/* What is wrong with it is said when it is read. */
+	o->diag = NULL;
+	needs = o->in_count && o->in[0] && o->in[0]->rank == 4 && !read_sizes(o, &r) &&
+		!read_modes(o, &r) && r.linear && !is_own_linear(&r);
+	o->diag = diag;
+	return needs;
+}
+
 int onnx_read_resize(struct onnx *o)
 {
 	const struct onnx_value *in = o->in[0];
@@ -218,12 +339,14 @@ int onnx_read_resize(struct onnx *o)
 		return error;
 	if (!r.linear)
 		return is_own_nearest(in, &r) ? add_resize(o, &r) : add_picked(o, &r);
-	/* The graph's coordinates follow from the ratio of the sizes. */
-	if (!r.exact)
-		return onnx_fail(o, -ENOTSUP, "%u x %u elements by scales of %g and %g", in->dim[2],
-				 in->dim[3], r.scale[2], r.scale[3]);
-	/* PyTorch's way differs where one element is left. */
-	if (r.coordinates == PYTORCH_HALF_PIXEL && (r.dim[2] == 1 || r.dim[3] == 1))
-		return onnx_fail(o, -ENOTSUP, "this coordinate transformation");
-	return add_resize(o, &r);
+	if (is_own_linear(&r))
+		return add_resize(o, &r);
+	/* ONNX's own test takes the size before it is rounded for its last element, ONNX Runtime does not. */
+	if (r.coordinates == ALIGN_CORNERS)
+		return onnx_fail(
+			o, -ENOTSUP,
+			"corners are aligned, and the size of %u x %u elements by scales of "
+			"%g and %g is no whole number",
+			in->dim[2], in->dim[3], r.scale[2], r.scale[3]);
+	return add_interpolated(o, &r);
 }

@@ -97,10 +97,19 @@ static const char *check_fully_connected(const struct npu_opt *opt, const struct
 	return reason;
 }
 
+#define DILATED "pooling with dilation"
+
+static bool is_dilated(const struct npu_op *op)
+{
+	return op->window.dilation_y != 1 || op->window.dilation_x != 1;
+}
+
 static const char *check_max_pool(const struct npu_opt *opt, const struct npu_op *op)
 {
 	const char *reason = check_tensors(opt, op, 1);
 
+	if (is_dilated(op))
+		return DILATED;
 	return reason ? reason : npu_check_max_pool(opt, op);
 }
 
@@ -117,6 +126,8 @@ static const char *check_average(const struct npu_opt *opt, const struct npu_op 
 
 	if (reason)
 		return reason;
+	if (op->kind == NPU_OP_AVERAGE_POOL && is_dilated(op))
+		return DILATED;
 	return op->kind == NPU_OP_AVERAGE_POOL ? npu_check_average_pool(opt, op)
 					       : npu_check_mean(opt, op);
 }
@@ -256,7 +267,8 @@ const struct npu_op_support npu_op_support[NPU_OP_COUNT] = {
 				    .check = check_transpose_conv,
 				    .lower = npu_lower_transpose_conv },
 	[NPU_OP_MAX_POOL] = { .unit = "PDP",
-			      .limits = "any window and padding, beyond 8 in several passes; "
+			      .limits = "any window without dilation and any padding, beyond 8 in "
+					"several passes; "
 					"stride <= "
 					"16, or a multiple of 2 to 8 no larger than the window",
 			      .check = check_max_pool,
@@ -271,7 +283,8 @@ const struct npu_op_support npu_op_support[NPU_OP_COUNT] = {
 				.lower = npu_lower_reduce },
 	[NPU_OP_AVERAGE_POOL] = { .unit = "conv + SDP",
 				  .limits =
-					  "any window; beyond kernels of ones in three banks and "
+					  "any window without dilation; beyond kernels of ones in "
+					  "three banks and "
 					  "strides of 8 in two or three steps, where these divide "
 					  "it or there are few outputs",
 				  .check = check_average,

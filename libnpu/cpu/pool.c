@@ -6,20 +6,32 @@
 
 #include "fixed.h"
 
-/* Input rows or columns [first, end) under an output row or column. */
-static void cut(u32 out, u32 stride, u32 kernel, u32 pad, u32 size, u32 *first, u32 *end)
-{
-	s64 from = (s64)out * stride - pad, to = from + kernel;
+/**
+ * struct taps - input rows or columns under an output row or column
+ * @first, @end: every @step'th from @first on below @end
+ */
+struct taps {
+	u32 first, end, step;
+};
 
-	*first = (u32)max(from, (s64)0);
-	*end = (u32)max(min(to, (s64)size), (s64)*first);
+static struct taps cut(u32 out, u32 stride, u32 kernel, u32 dilation, u32 pad, u32 size)
+{
+	s64 from = (s64)out * stride - pad, to = from + (s64)npu_dilated(kernel, dilation);
+	s64 first = from < 0 ? from + DIV_ROUND_UP(-from, (s64)dilation) * dilation : from;
+
+	return (struct taps){ (u32)first, (u32)max(min(to, (s64)size), first), dilation };
+}
+
+static u32 count_taps(const struct taps *taps)
+{
+	return DIV_ROUND_UP(taps->end - taps->first, taps->step);
 }
 
 /* Beyond any byte in any scale. */
 #define LARGEST 1e6
 
 struct box {
-	u32 y, y_end, x, x_end;
+	struct taps y, x;
 };
 
 static s32 box_max(const struct npu_cpu_view *in, const struct box *box, u32 c)
@@ -27,8 +39,8 @@ static s32 box_max(const struct npu_cpu_view *in, const struct box *box, u32 c)
 	s32 most = INT32_MIN;
 	u32 y, x;
 
-	for (y = box->y; y < box->y_end; y++)
-		for (x = box->x; x < box->x_end; x++)
+	for (y = box->y.first; y < box->y.end; y += box->y.step)
+		for (x = box->x.first; x < box->x.end; x += box->x.step)
 			most = max(most,
 				   npu_load(in, ((size_t)y * in->nhwc[2] + x) * in->nhwc[3] + c));
 	return most;
@@ -41,11 +53,11 @@ static s32 box_max(const struct npu_cpu_view *in, const struct box *box, u32 c)
 static s32 box_average(const struct npu_cpu_view *in, const struct npu_cpu_view *out,
 		       const struct box *box, u32 c, double ratio)
 {
-	s64 count = (s64)(box->y_end - box->y) * (box->x_end - box->x), sum = 0;
+	s64 count = (s64)count_taps(&box->y) * count_taps(&box->x), sum = 0;
 	u32 y, x;
 
-	for (y = box->y; y < box->y_end; y++)
-		for (x = box->x; x < box->x_end; x++)
+	for (y = box->y.first; y < box->y.end; y += box->y.step)
+		for (x = box->x.first; x < box->x.end; x += box->x.step)
 			sum += npu_load(in, ((size_t)y * in->nhwc[2] + x) * in->nhwc[3] + c);
 	if (!count)
 		return out->zero;
@@ -70,9 +82,9 @@ int npu_cpu_pool(const struct npu_cpu_call *call)
 	u32 y, x, c;
 
 	for (y = 0; y < out.nhwc[1]; y++) {
-		cut(y, w->stride_y, w->r, w->pad_top, in.nhwc[1], &box.y, &box.y_end);
+		box.y = cut(y, w->stride_y, w->r, w->dilation_y, w->pad_top, in.nhwc[1]);
 		for (x = 0; x < out.nhwc[2]; x++) {
-			cut(x, w->stride_x, w->s, w->pad_left, in.nhwc[2], &box.x, &box.x_end);
+			box.x = cut(x, w->stride_x, w->s, w->dilation_x, w->pad_left, in.nhwc[2]);
 			for (c = 0; c < out.nhwc[3]; c++)
 				npu_store(
 					&out, i++,
@@ -88,12 +100,12 @@ int npu_cpu_pool(const struct npu_cpu_call *call)
 
 static float box_real(const struct npu_cpu_view *in, const struct box *box, u32 c, bool average)
 {
-	size_t count = (size_t)(box->y_end - box->y) * (box->x_end - box->x);
+	size_t count = (size_t)count_taps(&box->y) * count_taps(&box->x);
 	float most = -INFINITY, sum = 0;
 	u32 y, x;
 
-	for (y = box->y; y < box->y_end; y++)
-		for (x = box->x; x < box->x_end; x++) {
+	for (y = box->y.first; y < box->y.end; y += box->y.step)
+		for (x = box->x.first; x < box->x.end; x += box->x.step) {
 			size_t at = ((size_t)y * in->nhwc[2] + x) * in->nhwc[3] + c;
 			float value = ((const float *)in->data)[at];
 
@@ -115,9 +127,9 @@ int npu_cpu_pool_float(const struct npu_cpu_call *call)
 	u32 y, x, c;
 
 	for (y = 0; y < out.nhwc[1]; y++) {
-		cut(y, w->stride_y, w->r, w->pad_top, in.nhwc[1], &box.y, &box.y_end);
+		box.y = cut(y, w->stride_y, w->r, w->dilation_y, w->pad_top, in.nhwc[1]);
 		for (x = 0; x < out.nhwc[2]; x++) {
-			cut(x, w->stride_x, w->s, w->pad_left, in.nhwc[2], &box.x, &box.x_end);
+			box.x = cut(x, w->stride_x, w->s, w->dilation_x, w->pad_left, in.nhwc[2]);
 			for (c = 0; c < out.nhwc[3]; c++)
 				*to++ = npu_activate(call->op->activation,
 						     box_real(&in, &box, c, average));

@@ -215,6 +215,14 @@ void onnx_attribute_int(struct onnx_writer *w, const char *name, s64 value)
 	attribute->i = value;
 }
 
+void onnx_attribute_float(struct onnx_writer *w, const char *name, float value)
+{
+	Onnx__AttributeProto *attribute = add_attribute(w, name);
+
+	attribute->has_f = true;
+	attribute->f = value;
+}
+
 void onnx_attribute_text(struct onnx_writer *w, const char *name, const char *text)
 {
 	Onnx__AttributeProto *attribute = add_attribute(w, name);

@@ -49,6 +49,7 @@ Onnx__NodeProto *onnx_node(struct onnx_writer *w, const char *type, const char *
 Onnx__AttributeProto *onnx_attribute_ints(struct onnx_writer *w, const char *name,
 					  const char *values);
 void onnx_attribute_int(struct onnx_writer *w, const char *name, s64 value);
+void onnx_attribute_float(struct onnx_writer *w, const char *name, float value);
 void onnx_attribute_text(struct onnx_writer *w, const char *name, const char *text);
 /*
  * A whole model but for what is behind a convolution of integers in QuantizeLinear and

@@ -6,15 +6,19 @@
 
 /* The part of a window that lies inside the image. */
 struct part {
-	u32 y, y_end, x, x_end;
+	u32 y, y_end, y_step, x, x_end, x_step;
 };
 
-static void cut(u32 out, u32 stride, u32 pad, u32 kernel, u32 size, u32 *first, u32 *end)
+static void cut(u32 out, u32 stride, u32 pad, u32 kernel, u32 step, u32 size, u32 *first, u32 *end)
 {
-	s64 at = (s64)out * stride - pad;
+	s64 at = (s64)out * stride - pad, last = at + (s64)(kernel - 1) * step;
 
-	*first = max(at, (s64)0);
-	*end = max(min(at + kernel, (s64)size), (s64)*first);
+	while (at < 0)
+		at += step;
+	while (last >= size)
+		last -= step;
+	*first = at;
+	*end = max(last + 1, at);
 }
 
 static struct part part_of(const struct ref_run *run, const struct ref_view *in, u32 y, u32 x)
@@ -22,8 +26,10 @@ static struct part part_of(const struct ref_run *run, const struct ref_view *in,
 	const struct npu_window *w = &run->op->window;
 	struct part part;
 
-	cut(y, w->stride_y, w->pad_top, w->r, in->nhwc[1], &part.y, &part.y_end);
-	cut(x, w->stride_x, w->pad_left, w->s, in->nhwc[2], &part.x, &part.x_end);
+	cut(y, w->stride_y, w->pad_top, w->r, w->dilation_y, in->nhwc[1], &part.y, &part.y_end);
+	cut(x, w->stride_x, w->pad_left, w->s, w->dilation_x, in->nhwc[2], &part.x, &part.x_end);
+	part.y_step = w->dilation_y;
+	part.x_step = w->dilation_x;
 	return part;
 }
 
@@ -32,8 +38,8 @@ static s32 greatest(const struct ref_view *in, const struct part *part, u32 c)
 	s32 most = INT32_MIN;
 	u32 y, x;
 
-	for (y = part->y; y < part->y_end; y++)
-		for (x = part->x; x < part->x_end; x++)
+	for (y = part->y; y < part->y_end; y += part->y_step)
+		for (x = part->x; x < part->x_end; x += part->x_step)
 			most = max(most, ref_load(in, ref_offset(in, y, x, c)));
 	return most;
 }
@@ -44,8 +50,8 @@ static float greatest_float(const struct ref_view *in, const struct part *part, 
 	float most = -INFINITY;
 	u32 y, x;
 
-	for (y = part->y; y < part->y_end; y++)
-		for (x = part->x; x < part->x_end; x++)
+	for (y = part->y; y < part->y_end; y += part->y_step)
+		for (x = part->x; x < part->x_end; x += part->x_step)
 			most = fmaxf(most, data[ref_offset(in, y, x, c)]);
 	return most;
 }
@@ -53,12 +59,14 @@ static float greatest_float(const struct ref_view *in, const struct part *part, 
 static s32 average(const struct ref_view *in, const struct ref_view *out, const struct part *part,
 		   u32 c)
 {
-	s32 count = (part->y_end - part->y) * (part->x_end - part->x), sum = 0;
+	s32 count = 0, sum = 0;
 	u32 y, x;
 
-	for (y = part->y; y < part->y_end; y++)
-		for (x = part->x; x < part->x_end; x++)
+	for (y = part->y; y < part->y_end; y += part->y_step)
+		for (x = part->x; x < part->x_end; x += part->x_step) {
 			sum += ref_load(in, ref_offset(in, y, x, c));
+			count++;
+		}
 	if (!count)
 		return out->zero;
 	if (!npu_same_quant(in->tensor, out->tensor))
@@ -77,8 +85,8 @@ static float average_float(const struct ref_view *in, const struct part *part, u
 	float sum = 0, count = 0;
 	u32 y, x;
 
-	for (y = part->y; y < part->y_end; y++)
-		for (x = part->x; x < part->x_end; x++) {
+	for (y = part->y; y < part->y_end; y += part->y_step)
+		for (x = part->x; x < part->x_end; x += part->x_step) {
 			sum += data[ref_offset(in, y, x, c)];
 			count++;
 		}

@@ -376,6 +376,13 @@ static void test_transpose_conv(void **unused)
 	}
 }
 
+/* Sometimes, as far as the window stays inside of @size. */
+static void dilate(u32 *dilation, u32 kernel, u32 size)
+{
+	if (kernel > 1 && random_below(3) == 0)
+		*dilation = 1 + random_below((size - 1) / (kernel - 1));
+}
+
 static void test_pool(void **unused)
 {
 	u32 i;
@@ -387,14 +394,17 @@ static void test_pool(void **unused)
 		struct npu_tensor *in, *out;
 
 		op->window = random_window(h, w);
+		dilate(&op->window.dilation_y, op->window.r, h + op->window.pad_top);
+		dilate(&op->window.dilation_x, op->window.s, w + op->window.pad_left);
 		op->activation = random_activation();
 		op->input[0] = add_image(&b, h, w, c);
-		op->output[0] = add_image(&b,
-					  out_size(h, op->window.r, 1, op->window.stride_y,
-						   op->window.pad_top, op->window.pad_bottom),
-					  out_size(w, op->window.s, 1, op->window.stride_x,
-						   op->window.pad_left, op->window.pad_right),
-					  c);
+		op->output[0] = add_image(
+			&b,
+			out_size(h, op->window.r, op->window.dilation_y, op->window.stride_y,
+				 op->window.pad_top, op->window.pad_bottom),
+			out_size(w, op->window.s, op->window.dilation_x, op->window.stride_x,
+				 op->window.pad_left, op->window.pad_right),
+			c);
 		/* Pooling keeps the quantisation. */
 		in = &b.graph->tensor[op->input[0]];
 		out = &b.graph->tensor[op->output[0]];
