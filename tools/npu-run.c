@@ -290,6 +290,7 @@ static int set_format(struct run_options *options, const char *value)
 {
 	unsigned i;
 
+	options->format_given = true;
 	for (i = 0; i < RUN_FORMAT_COUNT; i++)
 		if (strcmp(value, format_names[i]) == 0)
 			break;
@@ -383,6 +384,10 @@ static int run_tool(int argc, char **argv)
 		return tool_usage(RUN_NAME, "no model");
 	if (optind + 1 < argc)
 		return tool_usage(RUN_NAME, "\"%s\" is not expected", argv[optind + 1]);
+	if (options.format_given && !options.output)
+		return tool_usage(RUN_NAME, "--format is of files: it needs --output");
+	if (options.real && !options.output && !options.values)
+		return tool_usage(RUN_NAME, "--real needs --output or --values");
 	options.model = argv[optind];
 	status = tool_check_model_options(RUN_NAME, options.input_shapes, options.pixels);
 	return status ? status : run_model(&options);

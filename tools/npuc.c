@@ -102,6 +102,7 @@ struct options {
 	bool dump[DUMP_COUNT];
 	enum npu_dump_format format[DUMP_COUNT];
 	bool plan_only, timing, json, quiet, supported, list, noise;
+	bool reads; /* options of reading inputs are given */
 };
 
 enum {
@@ -271,6 +272,35 @@ static int check_values(const struct options *o)
 	return tool_check_model_options(NAME, o->import.input_shapes, o->pixels_name);
 }
 
+/* Options that exclude each other, or do nothing without another one; TOOL_OK: there are none. */
+static int check_together(const struct options *o)
+{
+	const struct tool_calibration *c = &o->calibration;
+	const bool calibrates = c->source || c->random;
+	const struct {
+		bool wrong;
+		const char *text;
+	} rules[] = {
+		{ c->source && c->random,
+		  "--calibrate and --random-calibration exclude each other" },
+		{ !calibrates && (c->method || c->equalise || c->save || o->noise),
+		  "--method, --equalise, --save-calibration and --noise need --calibrate or "
+		  "--random-calibration" },
+		{ o->reads && !c->source && !o->pixels_name,
+		  "--fit, --order, --mean, --scale and --rate need --calibrate or --pixels" },
+		{ o->json && (o->noise || o->why || o->timing || dumps(o)),
+		  "--json excludes --noise, --why, --timing and dumps, which are text on the same "
+		  "output" },
+		{ o->plan_only && o->output, "--plan-only writes no file, --output does" },
+	};
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(rules); i++)
+		if (rules[i].wrong)
+			return tool_usage(NAME, "%s", rules[i].text);
+	return TOOL_OK;
+}
+
 /* -1: go on; else the exit status. */
 static int parse(int argc, char **argv, struct options *o)
 {
@@ -289,6 +319,7 @@ static int parse(int argc, char **argv, struct options *o)
 			if (!parse_dump(o, (enum dump)(option - OPT_DUMP_GRAPH), optarg))
 				return tool_usage(NAME, "a dump is text or dot, not '%s'", optarg);
 		} else if (option == OPT_INPUT) {
+			o->reads = true;
 			if (tool_input_option(&o->calibration.input, long_options[place].name,
 					      optarg, wrong))
 				return tool_usage(NAME, "%s", wrong);
@@ -308,20 +339,15 @@ static int parse(int argc, char **argv, struct options *o)
 		return tool_usage(NAME, "no configuration '%s'; see --list-configs",
 				  o->config_name);
 	if (o->list || o->supported)
-		return -1;
+		return optind == argc ? -1
+				      : tool_usage(NAME, "a list is of no model, not of '%s'",
+						   argv[optind]);
 	if (optind == argc)
 		return tool_usage(NAME, "which model?");
 	if (optind + 1 < argc)
 		return tool_usage(NAME, "one model at a time, not '%s' too", argv[optind + 1]);
-	if (o->calibration.source && o->calibration.random)
-		return tool_usage(NAME, "--calibrate and --random-calibration exclude each other");
-	if (!o->calibration.source && !o->calibration.random &&
-	    (o->calibration.method || o->calibration.equalise || o->calibration.save || o->noise))
-		return tool_usage(NAME, "--method, --equalise, --save-calibration and --noise need "
-					"--calibrate or --random-calibration");
-	if (o->json && (o->noise || o->why || o->timing || dumps(o)))
-		return tool_usage(NAME, "--json excludes --noise, --why, --timing and dumps, which "
-					"are text on the same output");
+	if (check_together(o))
+		return TOOL_USAGE;
 	if (check_values(o))
 		return TOOL_USAGE;
 	if (o->pixels_name)

@@ -57,7 +57,7 @@ npuc --input-shape x 1xx2 0x1 1x-2 1x2, 1x2x3x4x5x6x7 4294967296 a:b
 npuc --dump-graph=svg -
 npuc --dump-optimized=svg -
 npuc --dump-plan=text, -
-npuc --fit fill
+npuc --fit fill Pad
 npuc --order gbr
 npuc --mean grey 1,2,3,4,5,6
 npuc --scale 0 nan inf 1/0
@@ -94,6 +94,19 @@ done
 wrong npuc "$digits" --config
 wrong npuc "$digits" "$digits"
 wrong npuc
+# What would do nothing is no wish of anybody.
+wrong npuc --list-configs "$digits"
+wrong npuc --supported-ops "$digits"
+wrong npuc "$digits" --plan-only -o "$tmp/no.npu"
+for option in '--mean 1' '--scale 2' '--fit pad' '--order bgr' '--rate 16000'; do
+	# shellcheck disable=SC2086 # an option and its value
+	wrong npuc "$digits" $option
+	# shellcheck disable=SC2086
+	wrong npuc "$digits" --random-calibration $option
+done
+wrong npuc "$digits" --noise
+wrong npu-run "$digits" --input "$tmp/image" --format npz
+wrong npu-run "$digits" --input "$tmp/image" --real
 wrong npu-run "$digits" --input
 wrong npu-run "$digits" "$digits"
 wrong npu-run

@@ -29,6 +29,7 @@ struct run_options {
 	uint32_t repeat;
 	struct tool_input_options read;
 	enum run_format format;
+	bool format_given;
 	bool top_given;
 	bool stats;
 	bool json;
