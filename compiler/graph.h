@@ -98,6 +98,8 @@ enum npu_op_kind {
 	NPU_OP_GATHER, /* in, indices (INT32 or INT64; negative: from the end) */
 	NPU_OP_GATHER_ELEMENTS, /* in, indices of as many dimensions: each has one for its place on the axis */
 	NPU_OP_GATHER_ND, /* in, indices: rows of them, each for as many dimensions behind the first @axis */
+	NPU_OP_SCATTER_ELEMENTS, /* in, indices, elements for them: each has one for its place on the axis */
+	NPU_OP_SCATTER_ND, /* in, indices: rows of them, each for as many first dimensions, what goes there */
 	NPU_OP_QUANTIZE, /* requantisation between integer types and scales, or from float */
 	NPU_OP_DEQUANTIZE,
 	NPU_OP_PIXELS, /* bytes of an image to real numbers, quantised where the output is */
@@ -179,7 +181,7 @@ struct npu_op {
 	enum npu_activation activation; /* fused clamp behind the operation */
 	struct npu_window window; /* convolutions and pooling */
 	u32 groups; /* convolutions */
-	s32 axis; /* concat, gathers, arg max and min, top, softmax: not negative */
+	s32 axis; /* concat, gathers, scatters, arg max and min, top, softmax: not negative */
 	enum npu_function function; /* of NPU_OP_FUNCTION */
 	float alpha; /* leaky ReLU slope, softmax beta, LRN, functions */
 	float beta, gamma; /* LRN, functions */

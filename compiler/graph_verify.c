@@ -556,6 +556,59 @@ static int check_gather_nd(const struct checker *checker)
 	return 0;
 }
 
+/* What is put somewhere is of the type of what was there. */
+static int check_updates(const struct checker *checker)
+{
+	const struct npu_tensor *updates = input(checker, 2), *out = output(checker);
+	int error = check_indices(checker);
+
+	if (error)
+		return error;
+	if (updates->dtype != out->dtype || (is_byte(out) && !npu_same_quant(updates, out)))
+		return fail(checker, "elements of another type or scale");
+	return 0;
+}
+
+static int check_scatter_elements(const struct checker *checker)
+{
+	const struct npu_tensor *in = input(checker, 0), *indices = input(checker, 1);
+	int error = check_axis(checker);
+	u32 d;
+
+	if (!error)
+		error = check_updates(checker);
+	if (error)
+		return error;
+	if (in->rank != indices->rank || !same_shape(indices, input(checker, 2)))
+		return fail(checker, "indices, elements and input differ in shape");
+	for (d = 0; d < in->rank; d++)
+		if ((s32)d != checker->op->axis && indices->dim[d] > in->dim[d])
+			return fail(checker, "%u indices in dimension %u of %u", indices->dim[d], d,
+				    in->dim[d]);
+	return 0;
+}
+
+static int check_scatter_nd(const struct checker *checker)
+{
+	const struct npu_tensor *in = input(checker, 0), *indices = input(checker, 1);
+	const struct npu_tensor *updates = input(checker, 2);
+	u32 depth, rows, d;
+	int error = check_updates(checker);
+
+	if (error)
+		return error;
+	if (!indices->rank || indices->dim[indices->rank - 1] > in->rank)
+		return fail(checker, "indices of %u dimensions for %u", indices->rank, in->rank);
+	rows = indices->rank - 1;
+	depth = indices->dim[rows];
+	if (updates->rank != rows + in->rank - depth)
+		return fail(checker, "elements of %u dimensions", updates->rank);
+	for (d = 0; d < updates->rank; d++)
+		if (updates->dim[d] != (d < rows ? indices->dim[d] : in->dim[depth + d - rows]))
+			return fail(checker, "%u elements in dimension %u", updates->dim[d], d);
+	return 0;
+}
+
 static int check_quantize(const struct checker *checker)
 {
 	const struct npu_tensor *in = input(checker, 0), *out = output(checker);
@@ -707,6 +760,8 @@ static const struct op_rule op_rules[NPU_OP_COUNT] = {
 	[NPU_OP_GATHER] = { 2, 2, ALL_TYPES, MOVES, check_gather },
 	[NPU_OP_GATHER_ELEMENTS] = { 2, 2, ALL_TYPES, MOVES, check_gather_elements },
 	[NPU_OP_GATHER_ND] = { 2, 2, ALL_TYPES, MOVES, check_gather_nd },
+	[NPU_OP_SCATTER_ELEMENTS] = { 3, 3, ALL_TYPES, MOVES | SAME_SHAPE, check_scatter_elements },
+	[NPU_OP_SCATTER_ND] = { 3, 3, ALL_TYPES, MOVES | SAME_SHAPE, check_scatter_nd },
 	[NPU_OP_QUANTIZE] = { 1, 1, REAL_TYPES | TYPE(I16), QUANTISED | SAME_SHAPE,
 			      check_quantize },
 	[NPU_OP_DEQUANTIZE] = { 1, 1, BYTE_TYPES | TYPE(I16), QUANTISED | SAME_SHAPE,

@@ -28,7 +28,7 @@ extern const struct npu_framework npu_frameworks[];
 extern const u32 npu_framework_count;
 
 #define NPU_FILE_MAGIC 0x0a55504eu /* "NPU\n" */
-#define NPU_FILE_VERSION 5u
+#define NPU_FILE_VERSION 6u
 
 /* Whether the contents are a compiled file of any version. */
 bool npu_file_is_compiled(const void *data, size_t bytes);

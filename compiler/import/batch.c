@@ -110,6 +110,8 @@ static bool leaves_first_dimension(const struct split *s, const struct npu_op *o
 	case NPU_OP_MATMUL:
 	case NPU_OP_GATHER_ELEMENTS:
 	case NPU_OP_GATHER_ND:
+	case NPU_OP_SCATTER_ELEMENTS:
+	case NPU_OP_SCATTER_ND:
 	case NPU_OP_PIXELS:
 	case NPU_OP_COUNT:
 		return false;

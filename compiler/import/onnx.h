@@ -338,6 +338,11 @@ int onnx_read_group_norm(struct onnx *o);
 int onnx_read_lp_norm(struct onnx *o);
 int onnx_read_variadic(struct onnx *o);
 
+/* ---- onnx_scatter.c ---- */
+
+int onnx_read_scatter_elements(struct onnx *o);
+int onnx_read_scatter_nd(struct onnx *o);
+
 /* ---- onnx_recurrent.c ---- */
 
 int onnx_read_recurrent(struct onnx *o);

@@ -4,6 +4,7 @@
 
 #define FIRST 1 /* only input 0 is a value */
 #define BOTH 3
+#define THIRD 4
 #define ALL UINT32_MAX
 #define NONE NPU_ACT_NONE
 #define MS "com.microsoft"
@@ -126,6 +127,12 @@ static const struct onnx_row rows[] = {
 	{ "Reshape", "", 1, FIRST, ONNX_KEEPS_QUANT, NPU_OP_RESHAPE, NONE, onnx_read_reshape },
 	{ "Resize", "", 1, FIRST, ONNX_KEEPS_QUANT, NPU_OP_RESIZE_NEAREST, NONE, onnx_read_resize },
 	{ "Round", "", 1, FIRST, ONNX_ANY_QUANT, NPU_OP_FUNCTION, NONE, onnx_read_function },
+	{ "Scatter", "", 3, FIRST | THIRD, ONNX_SHARED_QUANT, NPU_OP_SCATTER_ELEMENTS, NONE,
+	  onnx_read_scatter_elements },
+	{ "ScatterElements", "", 3, FIRST | THIRD, ONNX_SHARED_QUANT, NPU_OP_SCATTER_ELEMENTS, NONE,
+	  onnx_read_scatter_elements },
+	{ "ScatterND", "", 3, FIRST | THIRD, ONNX_SHARED_QUANT, NPU_OP_SCATTER_ND, NONE,
+	  onnx_read_scatter_nd },
 	{ "Selu", "", 1, FIRST, ONNX_ANY_QUANT, NPU_OP_FUNCTION, NONE, onnx_read_function },
 	{ "Shape", "", 1, FIRST, ONNX_FLOAT_ONLY, NPU_OP_RESHAPE, NONE, onnx_read_shape },
 	{ "Shrink", "", 1, FIRST, ONNX_ANY_QUANT, NPU_OP_FUNCTION, NONE, onnx_read_function },

@@ -50,6 +50,9 @@ bool npu_shares_scale(const struct npu_op *op, u32 i)
 	case NPU_OP_GATHER_ELEMENTS:
 	case NPU_OP_GATHER_ND:
 		return i == 0;
+	case NPU_OP_SCATTER_ELEMENTS:
+	case NPU_OP_SCATTER_ND:
+		return i != 1;
 	case NPU_OP_PAD:
 	case NPU_OP_CONCAT:
 	case NPU_OP_MINIMUM:
@@ -139,7 +142,8 @@ static bool covers(const struct group *group, const struct group *range)
 static void join_operands(struct scales *s, const struct npu_op *op)
 {
 	bool single = op->kind != NPU_OP_CONCAT && op->kind != NPU_OP_MINIMUM &&
-		      op->kind != NPU_OP_MAXIMUM;
+		      op->kind != NPU_OP_MAXIMUM && op->kind != NPU_OP_SCATTER_ELEMENTS &&
+		      op->kind != NPU_OP_SCATTER_ND;
 	u32 out = op->output[0], i;
 
 	if (s->graph->tensor[out].dtype != NPU_F32)

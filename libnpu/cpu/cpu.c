@@ -49,6 +49,8 @@ static const struct {
 	[NPU_OP_GATHER] = { npu_cpu_gather, ANY },
 	[NPU_OP_GATHER_ELEMENTS] = { npu_cpu_gather_elements, ANY },
 	[NPU_OP_GATHER_ND] = { npu_cpu_gather_nd, ANY },
+	[NPU_OP_SCATTER_ELEMENTS] = { npu_cpu_scatter_elements, ANY },
+	[NPU_OP_SCATTER_ND] = { npu_cpu_scatter_nd, ANY },
 	[NPU_OP_RESIZE_NEAREST] = { npu_cpu_resize_nearest, ANY },
 	[NPU_OP_RESIZE_BILINEAR] = { npu_cpu_resize_bilinear, BYTES,
 				     npu_cpu_resize_bilinear_float },

@@ -90,6 +90,8 @@ int npu_cpu_top(const struct npu_cpu_call *call);
 int npu_cpu_gather(const struct npu_cpu_call *call);
 int npu_cpu_gather_elements(const struct npu_cpu_call *call);
 int npu_cpu_gather_nd(const struct npu_cpu_call *call);
+int npu_cpu_scatter_elements(const struct npu_cpu_call *call);
+int npu_cpu_scatter_nd(const struct npu_cpu_call *call);
 int npu_cpu_resize_nearest(const struct npu_cpu_call *call);
 int npu_cpu_resize_bilinear(const struct npu_cpu_call *call);
 int npu_cpu_mean(const struct npu_cpu_call *call);

@@ -103,6 +103,8 @@ int ref_top(const struct ref_run *run);
 int ref_gather(const struct ref_run *run);
 int ref_gather_elements(const struct ref_run *run);
 int ref_gather_nd(const struct ref_run *run);
+int ref_scatter_elements(const struct ref_run *run);
+int ref_scatter_nd(const struct ref_run *run);
 int ref_resize_nearest(const struct ref_run *run);
 int ref_resize_bilinear(const struct ref_run *run);
 int ref_mean(const struct ref_run *run);

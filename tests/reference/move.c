@@ -234,3 +234,45 @@ int ref_gather_nd(const struct ref_run *run)
 	}
 	return 0;
 }
+
+/* ---- scatters ---- */
+
+int ref_scatter_elements(const struct ref_run *run)
+{
+	struct ref_view in = ref_input(run, 0), indices = ref_input(run, 1);
+	struct ref_view updates = ref_input(run, 2), out = ref_output(run);
+	size_t i, count = npu_tensor_elements(indices.tensor);
+	u32 axis = (u32)run->op->axis, at[NPU_MAX_RANK];
+
+	copy(&out, 0, &in, 0, npu_tensor_elements(in.tensor));
+	for (i = 0; i < count; i++) {
+		coordinates(i, indices.tensor->rank, indices.tensor->dim, at);
+		if (!place(index_at(&indices, i), in.tensor->dim[axis], &at[axis]))
+			return out_of_range(run);
+		copy(&out, index_of(out.tensor, at), &updates, i, 1);
+	}
+	return 0;
+}
+
+int ref_scatter_nd(const struct ref_run *run)
+{
+	struct ref_view in = ref_input(run, 0), indices = ref_input(run, 1);
+	struct ref_view updates = ref_input(run, 2), out = ref_output(run);
+	u32 rows = indices.tensor->rank - 1, depth = indices.tensor->dim[rows], d;
+	u32 from[2 * NPU_MAX_RANK], at[2 * NPU_MAX_RANK];
+	size_t i, row, count = npu_tensor_elements(updates.tensor);
+
+	copy(&out, 0, &in, 0, npu_tensor_elements(in.tensor));
+	for (i = 0; i < count; i++) {
+		coordinates(i, updates.tensor->rank, updates.tensor->dim, from);
+		for (row = 0, d = 0; d < rows; d++)
+			row = row * indices.tensor->dim[d] + from[d];
+		for (d = 0; d < depth; d++)
+			if (!place(index_at(&indices, row * depth + d), in.tensor->dim[d], &at[d]))
+				return out_of_range(run);
+		for (; d < in.tensor->rank; d++)
+			at[d] = from[rows + d - depth];
+		copy(&out, index_of(out.tensor, at), &updates, i, 1);
+	}
+	return 0;
+}

@@ -764,10 +764,60 @@ static void test_gather_nd(void **unused)
 	}
 }
 
+static void test_scatter_elements(void **unused)
+{
+	u32 i, d;
+
+	for (i = 0; i < ROUNDS; i++) {
+		struct bench b = begin();
+		u32 axis = random_below(3), dim[3], some[3];
+		struct npu_op *op = add_op(&b, NPU_OP_SCATTER_ELEMENTS, 3);
+
+		for (d = 0; d < 3; d++) {
+			dim[d] = 1 + random_below(5);
+			some[d] = 1 + random_below(d == axis ? 7 : dim[d]);
+		}
+		op->axis = (s32)axis;
+		op->input[0] = add_tensor(&b, b.dtype, 3, dim, 1, 0);
+		op->input[1] = add_tensor(&b, NPU_I64, 3, some, 0, 0);
+		fill_indices(&b, op->input[1], &dim[axis], 1);
+		op->input[2] = add_tensor(&b, b.dtype, 3, some, 1, 0);
+		op->output[0] = add_tensor(&b, b.dtype, 3, dim, 1, 0);
+		compare(&b);
+		end(&b);
+	}
+}
+
+static void test_scatter_nd(void **unused)
+{
+	u32 i, d;
+
+	for (i = 0; i < ROUNDS; i++) {
+		struct bench b = begin();
+		u32 depth = 1 + random_below(4), rank = 1, dim[4], index[2], some[5];
+		struct npu_op *op = add_op(&b, NPU_OP_SCATTER_ND, 3);
+
+		for (d = 0; d < 4; d++)
+			dim[d] = 1 + random_below(4);
+		index[0] = some[0] = 1 + random_below(6);
+		index[1] = depth;
+		for (d = depth; d < 4; d++)
+			some[rank++] = dim[d];
+		op->input[0] = add_tensor(&b, b.dtype, 4, dim, 1, 0);
+		op->input[1] = add_tensor(&b, NPU_I64, 2, index, 0, 0);
+		fill_indices(&b, op->input[1], dim, depth);
+		op->input[2] = add_tensor(&b, b.dtype, rank, some, 1, 0);
+		op->output[0] = add_tensor(&b, b.dtype, 4, dim, 1, 0);
+		compare(&b);
+		end(&b);
+	}
+}
+
 static void test_gather_out_of_range(void **unused)
 {
 	static const enum npu_op_kind kinds[] = { NPU_OP_GATHER, NPU_OP_GATHER_ELEMENTS,
-						  NPU_OP_GATHER_ND };
+						  NPU_OP_GATHER_ND, NPU_OP_SCATTER_ELEMENTS,
+						  NPU_OP_SCATTER_ND };
 	static const s32 bad[] = { -5, 4, INT32_MIN, INT32_MAX };
 	const u32 dim[1] = { 4 }, count[1] = { 1 };
 	const s8 in[4] = { 1, 2, 3, 4 };
@@ -775,15 +825,18 @@ static void test_gather_out_of_range(void **unused)
 
 	for (i = 0; i < ARRAY_SIZE(bad) * ARRAY_SIZE(kinds); i++) {
 		struct bench b = begin();
-		struct npu_op *op = add_op(&b, kinds[i % ARRAY_SIZE(kinds)], 2);
-		const void *input[2] = { in, &bad[i / ARRAY_SIZE(kinds)] };
-		s8 result;
-		void *output = &result;
+		bool scatter = i % ARRAY_SIZE(kinds) > 2;
+		struct npu_op *op = add_op(&b, kinds[i % ARRAY_SIZE(kinds)], scatter ? 3 : 2);
+		const void *input[3] = { in, &bad[i / ARRAY_SIZE(kinds)], in };
+		s8 result[4];
+		void *output = result;
 		const struct npu_cpu_call call = { b.graph, op, input, &output };
 
 		op->input[0] = add_tensor(&b, b.dtype, 1, dim, 1, 0);
 		op->input[1] = add_tensor(&b, NPU_I32, 1, count, 0, 0);
-		op->output[0] = add_tensor(&b, b.dtype, 1, count, 1, 0);
+		if (scatter)
+			op->input[2] = add_tensor(&b, b.dtype, 1, count, 1, 0);
+		op->output[0] = add_tensor(&b, b.dtype, 1, scatter ? dim : count, 1, 0);
 		assert_int_equal(npu_cpu_execute(&call), -EINVAL);
 		end(&b);
 	}
@@ -1090,6 +1143,8 @@ int main(void)
 		cmocka_unit_test(test_top),
 		cmocka_unit_test(test_gather_elements),
 		cmocka_unit_test(test_gather_nd),
+		cmocka_unit_test(test_scatter_elements),
+		cmocka_unit_test(test_scatter_nd),
 		cmocka_unit_test(test_gather_out_of_range),
 		cmocka_unit_test(test_resize),
 		cmocka_unit_test(test_reduce),
