@@ -82,6 +82,8 @@ npu-top --interval 9 3600001 -1 1s
 npu-budget set-limit 0 33 1x
 replay --config nv_huge
 serve --config nv_huge
+serve --socket -
+serve --control -
 serve --fault fire late=x
 serve --read-latency 0 -1 x 1000001
 TABLE

@@ -24,6 +24,15 @@ says '^not ok' 'fails'
 says '^0 passed, 1 failed$' 'and is counted'
 printf 'w 0x1004\n' >"$tmp/fill/run.nv"
 exits 1 'a script with a damaged line' "$npusim" replay --config nv_small "$tmp/fill"
+for line in 'fill 0 0x40000001 1' 'fill 0 18446744073709551615 1' 'zero 0 0x40000001' 'dump 0 0x40000001 a.out.bin' \
+	'load 0 ../run.nv'; do
+	echo "$line" >"$tmp/fill/run.nv"
+	exits 1 "a script with \"$line\"" "$npusim" run -c nv_small "$tmp/fill/run.nv"
+	complains 'run.nv:1: ' 'names the line'
+done
+head -c 100 /dev/zero >"$tmp/fill/run.nv"
+exits 1 'a script that is no text' "$npusim" run -c nv_small "$tmp/fill/run.nv"
+complains 'run.nv:1: this is no text' 'says so'
 exits 1 'a folder without a test' "$npusim" replay --config nv_small "$tmp"
 
 # A folder that is missing or empty is a failure among others, which are played all the same.

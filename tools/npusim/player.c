@@ -147,6 +147,7 @@ int player_lines(struct player *p, const char *path, int (*run)(struct player *p
 	FILE *f = fopen(path, "r");
 	size_t capacity = 0;
 	char *line = NULL;
+	ssize_t length;
 	int error = 0;
 
 	if (!f) {
@@ -154,9 +155,10 @@ int player_lines(struct player *p, const char *path, int (*run)(struct player *p
 		player_fail(p, "%s: %s", path, strerror(errno));
 		return error;
 	}
-	while (!error && getline(&line, &capacity, f) >= 0) {
+	while (!error && (length = getline(&line, &capacity, f)) >= 0) {
 		p->line++;
-		error = run(p, line);
+		error = strlen(line) == (size_t)length ? run(p, line)
+						       : player_error(p, "this is no text");
 	}
 	if (!error && ferror(f)) {
 		error = -EIO;

@@ -8,6 +8,9 @@
 #include "npusim.h"
 #include "sparse.h"
 
+/* Most bytes that one line of a script may name: 1 GiB. */
+#define PLAYER_MAX_BYTES (1u << 30)
+
 /**
  * struct player - one script being played
  * @dir: where the script's files are
@@ -46,7 +49,10 @@ void player_fail(struct player *p, const char *fmt, ...) __attribute__((format(p
 /* An error of the script itself: file, line and text; returns -EINVAL. */
 int player_error(struct player *p, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* Reads the file at @path and gives @run each of its lines, counted in @p; ends at its first error. */
+/*
+ * Reads the file at @path and gives @run each of its lines, counted in @p; ends at its first error.  A line with a
+ * zero byte is one: it is no text.
+ */
 int player_lines(struct player *p, const char *path, int (*run)(struct player *p, char *line));
 
 /* "DIR/NAME" in a buffer; false when it does not fit or NAME leaves the directory. */

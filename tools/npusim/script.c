@@ -72,6 +72,8 @@ static int fill(struct player *p, const char *addr_word, const char *len_word, u
 
 	if (number(p, addr_word, &addr) || number(p, len_word, &len))
 		return -EINVAL;
+	if (len > PLAYER_MAX_BYTES)
+		return player_error(p, "more than 1 GiB to fill");
 	return sparse_fill(p->mem, addr, len, (u8)byte) ? player_error(p, "out of memory") : 0;
 }
 
@@ -266,7 +268,7 @@ static int do_dump(struct player *p, char **word)
 
 	if (number(p, word[1], &addr) || number(p, word[2], &len))
 		return -EINVAL;
-	if (len > 1u << 30)
+	if (len > PLAYER_MAX_BYTES)
 		return player_error(p, "dump of more than 1 GiB");
 	got = malloc(len ? (size_t)len : 1);
 	if (!got || sparse_read(p->mem, addr, got, (size_t)len)) {

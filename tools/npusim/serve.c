@@ -384,6 +384,9 @@ int serve_main(int argc, char **argv)
 		if (!parse_option(option, optarg, &args))
 			return TOOL_USAGE;
 	}
+	/* An empty name would be one in the abstract name space, which nobody finds. */
+	if ((args.socket && !*args.socket) || (args.control && !*args.control))
+		return tool_usage(PROGRAM, "a socket has a name");
 	if (optind != argc || !args.options.config || !args.socket)
 		return tool_usage(PROGRAM, "--config and --socket are needed, and nothing else");
 	server = (struct server){

@@ -272,7 +272,7 @@ static int read_range(struct player *p, const char *addr_word, const char *len_w
 
 	if (number(p, addr_word, &addr) || number(p, len_word, len))
 		return -EINVAL;
-	if (*len > 1u << 30)
+	if (*len > PLAYER_MAX_BYTES)
 		return player_error(p, "a range of more than 1 GiB");
 	*data = malloc(*len ? (size_t)*len : 1);
 	if (!*data || sparse_read(p->mem, addr, *data, (size_t)*len)) {
