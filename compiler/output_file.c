@@ -25,20 +25,16 @@ static int write_all(int fd, const char *data, size_t bytes)
 	return 0;
 }
 
-static int write_and_close(int fd, const void *data, size_t bytes)
+static int write_in_place(const char *path, const void *data, size_t bytes)
 {
-	int error = write_all(fd, data, bytes);
+	int fd = open(path, O_WRONLY | O_CLOEXEC), error;
 
+	if (fd < 0)
+		return -errno;
+	error = write_all(fd, data, bytes);
 	if (close(fd) < 0 && !error)
 		error = -errno;
 	return error;
-}
-
-static int write_in_place(const char *path, const void *data, size_t bytes)
-{
-	int fd = open(path, O_WRONLY | O_CLOEXEC);
-
-	return fd < 0 ? -errno : write_and_close(fd, data, bytes);
 }
 
 /* Not mkstemp(): the kernel applies the umask only to the mode that open() is given. */
@@ -103,23 +99,37 @@ static void forget(struct npu_output_file *file)
 	*file = (struct npu_output_file){ NULL };
 }
 
+/* What takes the place of @old, or of nothing, is for the same eyes. */
+static int write_new(int fd, const struct stat *old, const void *data, size_t bytes)
+{
+	if (old && fchmod(fd, old->st_mode & 0777) < 0)
+		return -errno;
+	return write_all(fd, data, bytes);
+}
+
 int npu_output_file_write(struct npu_output_file *file, const char *path, const void *data,
 			  size_t bytes)
 {
 	struct stat status;
+	const struct stat *old = stat(path, &status) ? NULL : &status;
 	int fd, error;
 
 	*file = (struct npu_output_file){ NULL };
-	if (!stat(path, &status) && !S_ISREG(status.st_mode))
+	if (old && !S_ISREG(old->st_mode))
 		return write_in_place(path, data, bytes);
+	/* The folder's permission is enough to take its place, and not what its owner meant. */
+	if (old && access(path, W_OK) < 0)
+		return -errno;
 	file->path = realpath(path, NULL);
 	if (!file->path)
 		file->path = strdup(path);
 	if (file->path && open_nameless(file)) {
-		error = write_all(file->fd, data, bytes);
+		error = write_new(file->fd, old, data, bytes);
 	} else {
 		fd = file->path ? make_temporary(file, make_file) : -ENOMEM;
-		error = fd < 0 ? fd : write_and_close(fd, data, bytes);
+		error = fd < 0 ? fd : write_new(fd, old, data, bytes);
+		if (fd >= 0 && close(fd) < 0 && !error)
+			error = -errno;
 	}
 	if (error)
 		npu_output_file_drop(file);

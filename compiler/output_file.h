@@ -2,7 +2,8 @@
 /*
  * A file that is there complete or not at all: it is written without a name in the same folder, or, where the
  * file system has no such files, under another one, and gets its own when it is whole.  A file without a name
- * is gone with its process, however that ends.  What is no regular file (a device, a pipe) is written in place, and a
+ * is gone with its process, however that ends.  A file that it replaces keeps its permissions, and one that must
+ * not be written is not replaced.  What is no regular file (a device, a pipe) is written in place, and a
  * symbolic link goes on pointing to its target.
  */
 #ifndef NPU_OUTPUT_FILE_H

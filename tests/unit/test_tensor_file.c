@@ -937,6 +937,42 @@ static void test_write_keeps_what_is_there(void **state)
 	umask(mask);
 }
 
+/* A file that is replaced keeps its permissions; without one to write there is no replacing. */
+static void test_write_permissions(void **state)
+{
+	char folder[] = "/tmp/npu-folder-XXXXXX", name[sizeof(folder) + 8];
+	static const mode_t modes[] = { 0600, 0640, 0666, 0755 };
+	struct stat st;
+	int status;
+	pid_t pid;
+	size_t i;
+
+	assert_non_null(mkdtemp(folder));
+	assert_int_equal(chmod(folder, 0777), 0);
+	snprintf(name, sizeof(name), "%s/file", folder);
+	assert_int_equal(npu_output_file_save(name, "old", 3), 0);
+	for (i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
+		assert_int_equal(chmod(name, modes[i]), 0);
+		assert_int_equal(npu_output_file_save(name, "new", 3), 0);
+		assert_int_equal(stat(name, &st), 0);
+		assert_int_equal(st.st_mode & 07777, modes[i]);
+	}
+	assert_int_equal(chmod(name, 0444), 0);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		if (geteuid() == 0 && setuid(65534))
+			_exit(1);
+		_exit(npu_output_file_save(name, "newer", 5) != -EACCES);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	assert_int_equal(stat(name, &st), 0);
+	assert_int_equal(st.st_size, 3);
+	assert_int_equal(unlink(name), 0);
+	assert_int_equal(rmdir(folder), 0);
+}
+
 static unsigned entries(const char *folder)
 {
 	DIR *all = opendir(folder);
@@ -955,10 +991,16 @@ static void test_write_interrupted(void **state)
 	char folder[] = "/tmp/npu-folder-XXXXXX", name[sizeof(folder) + 8];
 	struct npu_output_file file;
 	struct stat st;
-	int status;
+	int status, fd;
 	pid_t pid;
 
 	assert_non_null(mkdtemp(folder));
+	fd = open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+	if (fd < 0) { /* this file system has no files without a name */
+		rmdir(folder);
+		skip();
+	}
+	close(fd);
 	snprintf(name, sizeof(name), "%s/file", folder);
 	assert_int_equal(npu_output_file_save(name, "old", 3), 0);
 	pid = fork();
@@ -1020,6 +1062,7 @@ int main(void)
 		cmocka_unit_test(test_write),
 		cmocka_unit_test(test_write_keeps_what_is_there),
 		cmocka_unit_test(test_write_interrupted),
+		cmocka_unit_test(test_write_permissions),
 	};
 
 	return cmocka_run_group_tests_name("input files", tests, set_up, tear_down);
