@@ -115,6 +115,9 @@ int npu_output_file_write(struct npu_output_file *file, const char *path, const 
 	int fd, error;
 
 	*file = (struct npu_output_file){ NULL };
+	/* A link whose target is not there would be replaced itself. */
+	if (!old && errno == ENOENT && lstat(path, &status) == 0)
+		return -ENOENT;
 	if (old && !S_ISREG(old->st_mode))
 		return write_in_place(path, data, bytes);
 	/* The folder's permission is enough to take its place, and not what its owner meant. */

@@ -4,7 +4,7 @@
  * file system has no such files, under another one, and gets its own when it is whole.  A file without a name
  * is gone with its process, however that ends.  A file that it replaces keeps its permissions, and one that must
  * not be written is not replaced.  What is no regular file (a device, a pipe) is written in place, and a
- * symbolic link goes on pointing to its target.
+ * symbolic link goes on pointing to its target, which has to be there.
  */
 #ifndef NPU_OUTPUT_FILE_H
 #define NPU_OUTPUT_FILE_H

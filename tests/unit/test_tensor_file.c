@@ -914,6 +914,9 @@ static void test_write_keeps_what_is_there(void **state)
 	snprintf(link_name, sizeof(link_name), "%s.link", path);
 	assert_int_equal(unlink(path), 0);
 	assert_int_equal(symlink(path, link_name), 0);
+	assert_int_equal(npu_output_file_save(link_name, "abc", 3), -ENOENT);
+	assert_int_equal(lstat(link_name, &st), 0);
+	assert_true(S_ISLNK(st.st_mode));
 	assert_int_equal(npu_output_file_save(path, "abc", 3), 0);
 	assert_int_equal(stat(path, &st), 0);
 	assert_int_equal(st.st_mode & 0777, 0600);
