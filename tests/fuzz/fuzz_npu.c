@@ -56,6 +56,18 @@ static void check_pieces(struct npu_program *program)
 			check_plan(program);
 }
 
+/* What does not fit is the CPU's, or refused. */
+static void check_one_bank(struct npu_program *program)
+{
+	struct npu_budget budget = program->plan->budget;
+	struct npu_diag diag = { 0 };
+
+	budget.region_bytes = 0;
+	budget.banks = 1;
+	if (!npu_program_replan(program, &budget, &diag))
+		check_plan(program);
+}
+
 int LLVMFuzzerTestOneInput(const u8 *data, size_t bytes)
 {
 	static FILE *nowhere;
@@ -71,13 +83,15 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t bytes)
 	if (!copy)
 		return 0;
 	memcpy(copy, data, bytes);
-	/* The length in the header is a check against truncation; the fuzzer need not learn it. */
+	/* What the header has against truncation and other versions the fuzzer need not learn. */
+	memcpy(copy + 4, &(u32){ NPU_FILE_VERSION }, sizeof(u32));
 	memcpy(copy + 8, &(u64){ bytes }, sizeof(u64));
 	if (!npu_program_load_memory(copy, bytes, "input", NULL, NULL, NULL, &program, &diag)) {
 		check_plan(program);
 		print_all(program, nowhere);
 		check_rewrite(program);
 		check_pieces(program);
+		check_one_bank(program);
 		npu_program_free(program);
 	}
 	free(copy);
