@@ -90,6 +90,68 @@ static void test_transpose(void **state)
 	check(make_transpose, 7);
 }
 
+/* ---- a layer that needs most of the buffer ---- */
+
+#define LONG_INPUTS 14000
+#define LONG_OUTPUTS 16
+
+/* At every budget, while the model stays loaded: by the NPU where a kernel group fits, else by the CPU. */
+static void test_long_rows(void **state)
+{
+	static int8_t weights[LONG_OUTPUTS * LONG_INPUTS], in[LONG_INPUTS];
+	const struct npu_tensor_info row = {
+		.size = sizeof(row), .rank = 2, .shape = { 1, LONG_INPUTS }, .scale = 1
+	};
+	const struct npu_tensor_info result = {
+		.size = sizeof(result), .rank = 2, .shape = { 1, LONG_OUTPUTS }, .scale = 8
+	};
+	const struct npu_tensor_info matrix = { .size = sizeof(matrix),
+						.rank = 2,
+						.shape = { LONG_OUTPUTS, LONG_INPUTS },
+						.scale = 0.01f };
+	const struct npu_operator op = { .size = sizeof(op),
+					 .kind = NPU_OPERATOR_FULLY_CONNECTED,
+					 .input = { &row },
+					 .output = &result,
+					 .weights = &matrix,
+					 .weight_data = weights };
+	const struct npu_input input = { in, sizeof(in) };
+	int8_t first[LONG_OUTPUTS], out[LONG_OUTPUTS];
+	const struct npu_output output = { out, sizeof(out) };
+	struct random random = { 8 };
+	struct npu_device *device;
+	struct npu_model *model;
+	u32 banks, i, on_cpu = 0;
+
+	for (i = 0; i < sizeof(weights); i++)
+		weights[i] = (int8_t)random_pick(&random, 0, 254) - 127;
+	for (i = 0; i < sizeof(in); i++)
+		in[i] = (int8_t)random_pick(&random, 0, 255) - 128;
+	assert_int_equal(npu_open("sim:nv_small:longrows", &device), 0);
+	assert_int_equal(npu_model_of_operator(device, &op, "long", NULL, &model), 0);
+	for (banks = 32; banks; banks--) {
+		struct npu_run_stats stats = { .size = sizeof(stats) };
+
+		assert_int_equal(npu_device_set_cap(device, banks), 0);
+		if (npu_run(model, &input, 1, &output, 1, &stats))
+			fail_msg("%u banks: %s", banks, npu_error());
+		if (banks == 32) {
+			assert_int_equal(stats.cpu_steps, 0);
+			memcpy(first, out, sizeof(first));
+		}
+		on_cpu += stats.cpu_steps;
+		for (i = 0; i < LONG_OUTPUTS; i++)
+			assert_true(abs(out[i] - first[i]) <= (stats.cpu_steps ? 1 : 0));
+	}
+	/* A kernel group of 14,000 inputs is 28 banks. */
+	assert_true(on_cpu > 20 && on_cpu < 32);
+	assert_int_equal(npu_device_set_cap(device, 32), 0);
+	assert_int_equal(npu_run(model, &input, 1, &output, 1, NULL), 0);
+	assert_memory_equal(out, first, sizeof(first));
+	npu_model_free(model);
+	npu_close(device);
+}
+
 /* ---- what is refused ---- */
 
 static int refused(struct kit *kit)
@@ -169,7 +231,8 @@ int main(void)
 		cmocka_unit_test(test_conv),	  cmocka_unit_test(test_fully_connected),
 		cmocka_unit_test(test_max_pool),  cmocka_unit_test(test_average_pool),
 		cmocka_unit_test(test_add),	  cmocka_unit_test(test_quantise),
-		cmocka_unit_test(test_transpose), cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_transpose), cmocka_unit_test(test_long_rows),
+		cmocka_unit_test(test_refused),
 	};
 
 	return cmocka_run_group_tests_name("libnpu_operator", tests, NULL, NULL);
