@@ -41,15 +41,16 @@ int onnx_pair(struct onnx *o, const char *name, s64 least, s64 *values, u32 want
 
 /*
  * As many steps as ceil(size / stride); what is odd goes in front for SAME_LOWER.  A kernel below its stride
- * may need less than there is: the windows then keep away from both edges (onnx Operators, Conv, auto_pad;
- * halves are rounded as ONNX Runtime does, towards zero).
+ * may need less than there is: the windows then keep away from both edges (onnx Operators, MaxPool, auto_pad,
+ * pad_shape).  How far is ONNX Runtime's: halves are rounded towards zero, and convolutions keep one more.
  */
-static void pad_same(struct span *span, bool lower)
+static void pad_same(struct span *span, bool lower, bool convolution)
 {
 	s64 steps = (s64)DIV_ROUND_UP((u64)span->size, span->stride);
 	s64 needed = (steps - 1) * span->stride + (s64)npu_dilated(span->kernel, span->dilation);
 	s64 total = needed - span->size;
 
+	total += total < 0 && convolution;
 	span->before = (total + lower) / 2;
 	span->after = total - span->before;
 }
@@ -117,7 +118,7 @@ int onnx_read_window(struct onnx *o, u32 *image, struct npu_window *window, u32 
 					 (u32)stride[i], (u32)dilation[i],
 					 pad[i],	 pad[i + 2] };
 		if (upper || lower)
-			pad_same(&span[i], lower);
+			pad_same(&span[i], lower, o->row->kind == NPU_OP_CONV);
 		else if (onnx_text_is(o, "auto_pad", "VALID", false))
 			span[i].before = span[i].after = 0;
 		error = count_steps(o, &span[i], ceil_mode, i ? out_w : out_h);

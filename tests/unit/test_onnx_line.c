@@ -241,15 +241,19 @@ static void test_cropping(void **state)
 	onnx_check_refused(&a, "padding of -4 and -2");
 }
 
-/* Of a kernel below its stride: size, kernel, stride, and the elements in front of the first window. */
+/*
+ * A kernel below its stride: size, kernel, stride, and the elements in front of the first window, of a
+ * convolution and of pooling, as ONNX Runtime has them.
+ */
 struct sparse {
-	u32 size, kernel, stride, front;
+	u32 size, kernel, stride, conv, pool;
 	const char *auto_pad;
 };
 
 static void write_sparse(struct onnx_writer *w, const struct sparse *c, const char *kind, bool cut)
 {
 	bool conv = !strcmp(kind, "Conv");
+	u32 front = conv ? c->conv : c->pool;
 	char text[64];
 
 	onnx_begin(w, 13);
@@ -257,7 +261,7 @@ static void write_sparse(struct onnx_writer *w, const struct sparse *c, const ch
 	onnx_input(w, "x", FLOAT, text);
 	snprintf(text, sizeof(text), "3,2,%u,%u", c->kernel, c->kernel);
 	onnx_floats(w, "w", text, NULL);
-	snprintf(text, sizeof(text), "%u,%u", c->front, c->front);
+	snprintf(text, sizeof(text), "%u,%u", front, front);
 	onnx_int64s(w, "from", text);
 	onnx_int64s(w, "to", "99,99");
 	onnx_int64s(w, "axes", "2,3");
@@ -277,11 +281,11 @@ static void write_sparse(struct onnx_writer *w, const struct sparse *c, const ch
 static void test_same_below_stride(void **state)
 {
 	static const struct sparse cases[] = {
-		{ 8, 1, 2, 0, "SAME_UPPER" },  { 8, 1, 2, 0, "SAME_LOWER" },
-		{ 11, 1, 4, 1, "SAME_UPPER" }, { 11, 1, 4, 0, "SAME_LOWER" },
-		{ 12, 1, 4, 1, "SAME_UPPER" }, { 12, 1, 4, 1, "SAME_LOWER" },
-		{ 10, 1, 5, 2, "SAME_UPPER" }, { 10, 1, 5, 1, "SAME_LOWER" },
-		{ 15, 2, 5, 1, "SAME_UPPER" }, { 15, 2, 5, 1, "SAME_LOWER" },
+		{ 8, 1, 2, 0, 0, "SAME_UPPER" },  { 8, 1, 2, 0, 0, "SAME_LOWER" },
+		{ 11, 1, 4, 0, 1, "SAME_UPPER" }, { 11, 1, 4, 0, 0, "SAME_LOWER" },
+		{ 12, 1, 4, 1, 1, "SAME_UPPER" }, { 12, 1, 4, 0, 1, "SAME_LOWER" },
+		{ 10, 1, 5, 1, 2, "SAME_UPPER" }, { 10, 1, 5, 1, 1, "SAME_LOWER" },
+		{ 15, 2, 5, 1, 1, "SAME_UPPER" }, { 15, 2, 5, 0, 1, "SAME_LOWER" },
 	};
 	static const char *const kinds[] = { "Conv", "MaxPool", "AveragePool" };
 	struct onnx_writer same, cut;
