@@ -6,6 +6,7 @@
 #ifndef NVDLA_COMPAT_H
 #define NVDLA_COMPAT_H
 
+#include <linux/dma-fence.h>
 #include <linux/minmax.h>
 #include <linux/module.h>
 #include <linux/string.h>
@@ -32,6 +33,34 @@ static inline int copy_struct_to_user(void __user *dst, size_t usize, const void
 	if (ignored_trailing)
 		*ignored_trailing = memchr_inv(src + size, 0, ksize - size);
 	return copy_to_user(dst, src, size) ? -EFAULT : 0;
+}
+#endif
+
+/* ---- fences ---- */
+
+/*
+ * A fence lives as long as somebody keeps it: a sync_file, the reservation of another driver's
+ * buffer.  Newer kernels forget its operations when it signals; where they are asked until its end,
+ * the module that has them stays.
+ */
+#ifdef NVDLA_HAVE_FENCE_DETACH
+#define NVDLA_COMPAT_FENCE_RELEASE NULL
+
+static inline void nvdla_compat_fence_begin(void)
+{
+}
+#else
+#define NVDLA_COMPAT_FENCE_RELEASE nvdla_compat_fence_release
+
+static inline void nvdla_compat_fence_begin(void)
+{
+	__module_get(THIS_MODULE);
+}
+
+static inline void nvdla_compat_fence_release(struct dma_fence *fence)
+{
+	dma_fence_free(fence);
+	module_put(THIS_MODULE);
 }
 #endif
 

@@ -43,6 +43,7 @@ static const char *fence_timeline_name(struct dma_fence *fence)
 static const struct dma_fence_ops fence_ops = {
 	.get_driver_name = fence_driver_name,
 	.get_timeline_name = fence_timeline_name,
+	.release = NVDLA_COMPAT_FENCE_RELEASE,
 };
 
 /* ---- what happens to segments; hw_lock is held ---- */
@@ -306,6 +307,7 @@ static bool in_flight(const struct nvdla_device *nvdla, u64 run)
 
 static struct dma_fence *make_fence(struct nvdla_sched *sched, struct nvdla_job_segment *segment)
 {
+	nvdla_compat_fence_begin();
 	dma_fence_init(&segment->fence, &fence_ops, &segment->fence_lock, sched->fence_context,
 		       ++sched->fence_seqno);
 	segment->armed = true;

@@ -17,5 +17,5 @@ for test in submit memory context budget unbind_busy; do
 done
 basename "$pci" >/sys/bus/pci/drivers/nvdla_platform_test/unbind
 echo >"$pci/driver_override"
-rmmod nvdla_platform_test nvdla || bad=1
+rmmod nvdla_platform_test && wait_for 5 rmmod nvdla 2>/dev/null || bad=1
 [ $bad = 0 ]

@@ -8,5 +8,5 @@ nvdla_parameter=batch=0
 load || exit
 same 'registers are written one by one' "$(cat /sys/module/nvdla/parameters/batch)" N
 models 5 tvm_mnist_int8 || bad=1
-rmmod nvdla || bad=1
+wait_for 5 rmmod nvdla 2>/dev/null || bad=1
 [ $bad = 0 ]
