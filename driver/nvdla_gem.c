@@ -382,8 +382,8 @@ static int nvdla_bo_mmap(struct drm_gem_object *obj, struct vm_area_struct *vma)
 	struct nvdla_bo *bo = to_nvdla_bo(obj);
 	int cookie, ret;
 
-	/* A private copy would go on with what it found at first. */
-	if (obj->import_attach || !(vma->vm_flags & VM_SHARED))
+	/* A private copy would go on with what it found at first; one that is only read is none. */
+	if (obj->import_attach || (vma->vm_flags & (VM_SHARED | VM_MAYWRITE)) == VM_MAYWRITE)
 		return -EINVAL;
 	if (!drm_dev_enter(obj->dev, &cookie))
 		return -ENODEV;

@@ -181,6 +181,32 @@ static void check_sharing(void)
 	guest_work_free(&work);
 }
 
+/* Who may only read can map, too: shared, and for reading. */
+static void check_read_only(void)
+{
+	struct drm_prime_handle prime = { .flags = DRM_CLOEXEC };
+	struct guest_bo bo;
+	u8 *at;
+
+	NEED(!guest_bo_new(fd, 8192, 0, &bo), "a buffer is made");
+	memset(bo.data, 0x55, 8192);
+	prime.handle = bo.handle;
+	NEED(!guest_ioctl(fd, DRM_IOCTL_PRIME_HANDLE_TO_FD, &prime), "it is exported for reading");
+	at = mmap(NULL, 8192, PROT_READ, MAP_SHARED, prime.fd, 0);
+	tap(at != MAP_FAILED && at[8191] == 0x55, "a file for reading is mapped: %s",
+	    strerror(errno));
+	if (at != MAP_FAILED) {
+		tap(mprotect(at, 8192, PROT_READ | PROT_WRITE), "which does not become writable");
+		munmap(at, 8192);
+	}
+	at = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_SHARED, prime.fd, 0);
+	tap(at == MAP_FAILED, "nor is it mapped for writing");
+	at = mmap(NULL, 8192, PROT_READ, MAP_PRIVATE, prime.fd, 0);
+	tap(at == MAP_FAILED, "nor privately");
+	close(prime.fd);
+	guest_bo_free(fd, &bo);
+}
+
 /* The importer's buffer outlives the exporter's file. */
 static void check_exporter_gone(void)
 {
@@ -335,6 +361,7 @@ int main(void)
 	check_mapping();
 	check_cached();
 	check_sharing();
+	check_read_only();
 	check_exporter_gone();
 	check_exporters();
 	close(fd);
