@@ -190,8 +190,8 @@ static bool has_mapper(const struct nvdla_gem *gem, const struct mm_struct *mm)
 }
 
 /*
- * The current process is in the middle of mmap().  It has one entry, however often it maps: with
- * the lock in its own hands it cannot be seen to be done.  Return: 0; -ENOMEM.
+ * The current process is in the middle of mmap().  It has one entry, however often it maps: with the lock
+ * in its own hands it cannot be seen to be done.  Return: 0; -ENOMEM.
  */
 static int add_mapper(struct nvdla_gem *gem)
 {
