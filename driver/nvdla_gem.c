@@ -179,33 +179,18 @@ static void drop_done_mappers(struct nvdla_gem *gem)
 			drop_mapper(m);
 }
 
-static bool has_mapper(const struct nvdla_gem *gem, const struct mm_struct *mm)
-{
-	const struct mapper *m;
-
-	list_for_each_entry(m, &gem->mappers, node)
-		if (m->mm == mm)
-			return true;
-	return false;
-}
-
-/*
- * The current process is in the middle of mmap().  It has one entry, however often it maps: with the lock
- * in its own hands it cannot be seen to be done.  Return: 0; -ENOMEM.
- */
+/* The current process is in the middle of mmap().  Return: 0; -ENOMEM. */
 static int add_mapper(struct nvdla_gem *gem)
 {
-	struct mapper *m __free(kfree) = kmalloc(sizeof(*m), GFP_KERNEL);
+	struct mapper *m = kmalloc(sizeof(*m), GFP_KERNEL);
 
 	if (!m)
 		return -ENOMEM;
-	guard(mutex)(&gem->lock);
-	drop_done_mappers(gem);
-	if (has_mapper(gem, current->mm))
-		return 0;
 	m->mm = current->mm;
 	mmgrab(m->mm);
-	list_add_tail(&no_free_ptr(m)->node, &gem->mappers);
+	guard(mutex)(&gem->lock);
+	drop_done_mappers(gem);
+	list_add_tail(&m->node, &gem->mappers);
 	return 0;
 }
 

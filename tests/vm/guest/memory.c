@@ -207,44 +207,6 @@ static void check_read_only(void)
 	guest_bo_free(fd, &bo);
 }
 
-/* Bytes of the kernel's own objects that it cannot do without. */
-static u64 kernel_bytes(void)
-{
-	char text[4096];
-	const char *at;
-
-	NEED(guest_file_read("/proc/meminfo", text, sizeof(text)) > 0,
-	     "the kernel's memory is known");
-	at = strstr(text, "SUnreclaim:");
-	return at ? strtoull(at + strlen("SUnreclaim:"), NULL, 10) << 10 : 0;
-}
-
-/* A process that maps and unmaps for ever costs the kernel nothing that stays. */
-static void check_mapping_often(void)
-{
-	struct drm_nvdla_bo_mmap_offset arg = { 0 };
-	struct guest_bo bo;
-	u32 i, mapped = 0;
-	u64 before;
-
-	/* KASAN keeps what is freed for a while. */
-	if (!strncmp(getenv("NPU_VM_KERNEL"), "debug", 5))
-		return;
-	NEED(!guest_bo_new(fd, 4096, 0, &bo), "a buffer is made");
-	arg.handle = bo.handle;
-	NEED(!guest_ioctl(fd, DRM_IOCTL_NVDLA_BO_MMAP_OFFSET, &arg), "it can be mapped");
-	before = kernel_bytes();
-	for (i = 0; i < 100000; i++) {
-		void *at = mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, (off_t)arg.offset);
-
-		mapped += at != MAP_FAILED && !munmap(at, 4096);
-	}
-	tap(mapped == i && kernel_bytes() < before + (1 << 20),
-	    "mapped and unmapped %u times: the kernel has %lld bytes more", mapped,
-	    (long long)(kernel_bytes() - before));
-	guest_bo_free(fd, &bo);
-}
-
 /* The importer's buffer outlives the exporter's file. */
 static void check_exporter_gone(void)
 {
@@ -400,7 +362,6 @@ int main(void)
 	check_cached();
 	check_sharing();
 	check_read_only();
-	check_mapping_often();
 	check_exporter_gone();
 	check_exporters();
 	close(fd);
