@@ -2,10 +2,7 @@
 #include <linux/dma-buf.h>
 #include <linux/dma-map-ops.h>
 #include <linux/dma-mapping.h>
-#include <linux/jiffies.h>
-#include <linux/mmap_lock.h>
 #include <linux/module.h>
-#include <linux/sched/mm.h>
 
 #include <drm/drm_drv.h>
 #include <drm/drm_file.h>
@@ -33,9 +30,6 @@
 /* Without IOMMU and without an area set aside, the page allocator has no larger piece. */
 #define NVDLA_LARGEST_BLOCK ((u64)PAGE_SIZE << MAX_PAGE_ORDER)
 
-/* When the device goes: how long a process may take from having its pages to the end of mmap(). */
-#define NVDLA_MMAP_TIME (5 * HZ)
-
 static struct nvdla_device *bo_device(const struct nvdla_bo *bo)
 {
 	return to_nvdla(bo->base.dev);
@@ -46,7 +40,6 @@ int nvdla_gem_init(struct nvdla_device *nvdla)
 	struct nvdla_gem *gem = &nvdla->gem;
 
 	INIT_LIST_HEAD(&gem->bos);
-	INIT_LIST_HEAD(&gem->mappers);
 	return drmm_mutex_init(&nvdla->drm, &gem->lock);
 }
 
@@ -141,95 +134,12 @@ static void nvdla_bo_free(struct drm_gem_object *obj)
 	kfree(bo);
 }
 
-/* ---- mappings that are being made ---- */
-
-/**
- * struct mapper - a process that is in the middle of mmap(), or has been
- * @node: in &nvdla_gem.mappers
- * @mm: its memory map; a reference
- */
-struct mapper {
-	struct list_head node;
-	struct mm_struct *mm;
-};
-
-static void drop_mapper(struct mapper *m)
-{
-	list_del(&m->node);
-	mmdrop(m->mm);
-	kfree(m);
-}
-
-/* mmap() holds the lock of the process's map until the mapping can be found by its file. */
-static bool mapper_done(struct mapper *m)
-{
-	if (!mmap_read_trylock(m->mm))
-		return false;
-	mmap_read_unlock(m->mm);
-	return true;
-}
-
-static void drop_done_mappers(struct nvdla_gem *gem)
-{
-	struct mapper *m, *next;
-
-	lockdep_assert_held(&gem->lock);
-	list_for_each_entry_safe(m, next, &gem->mappers, node)
-		if (mapper_done(m))
-			drop_mapper(m);
-}
-
-/* The current process is in the middle of mmap().  Return: 0; -ENOMEM. */
-static int add_mapper(struct nvdla_gem *gem)
-{
-	struct mapper *m = kmalloc(sizeof(*m), GFP_KERNEL);
-
-	if (!m)
-		return -ENOMEM;
-	m->mm = current->mm;
-	mmgrab(m->mm);
-	guard(mutex)(&gem->lock);
-	drop_done_mappers(gem);
-	list_add_tail(&m->node, &gem->mappers);
-	return 0;
-}
-
-static bool no_mappers(struct nvdla_gem *gem)
-{
-	guard(mutex)(&gem->lock);
-	drop_done_mappers(gem);
-	return list_empty(&gem->mappers);
-}
-
 /*
- * DRM has unmapped what it found.  That is not what has got its pages in nvdla_bo_mmap() but was
- * not yet in the file's list.  Return: false: somebody stays in mmap().
- */
-static bool unmap_late(struct nvdla_device *nvdla)
-{
-	unsigned long end = jiffies + NVDLA_MMAP_TIME;
-	struct nvdla_gem *gem = &nvdla->gem;
-	struct mapper *m, *next;
-	bool done;
-
-	while (!(done = no_mappers(gem)) && time_before(jiffies, end))
-		schedule_timeout_uninterruptible(1);
-	unmap_mapping_range(nvdla->drm.anon_inode->i_mapping, 0, 0, 1);
-	guard(mutex)(&gem->lock);
-	list_for_each_entry_safe(m, next, &gem->mappers, node)
-		drop_mapper(m);
-	return done;
-}
-
-/* ---- the device goes ---- */
-
-/*
- * It is unmapped everywhere, and who would map it again is refused by drm_dev_enter().  What
+ * DRM has unmapped it everywhere, and who would map it again is refused by drm_dev_enter().  What
  * another device uses stays there for ever: when that one is done, nobody can free it any more, for
- * the DMA API translates a device that was removed as if it had never had an IOMMU.  So does what a
- * process may still get to see, where @unmapped is false.
+ * the DMA API translates a device that was removed as if it had never had an IOMMU.
  */
-static void bo_revoke(struct nvdla_bo *bo, bool unmapped)
+static void bo_revoke(struct nvdla_bo *bo)
 {
 	struct drm_gem_object *obj = &bo->base;
 	u32 attached;
@@ -237,12 +147,11 @@ static void bo_revoke(struct nvdla_bo *bo, bool unmapped)
 	dma_resv_lock(obj->resv, NULL);
 	attached = bo->attached;
 	dma_resv_unlock(obj->resv);
-	if (!attached && (unmapped || obj->import_attach)) {
+	if (!attached) {
 		bo_free_memory(bo);
 		return;
 	}
-	drm_notice(obj->dev, "%zu bytes stay with another %s\n", obj->size,
-		   attached ? "device" : "process");
+	drm_notice(obj->dev, "%zu bytes stay with another device\n", obj->size);
 	bo->vaddr = NULL;
 	bo->sgt = NULL;
 }
@@ -276,12 +185,11 @@ static bool bo_dies(struct nvdla_gem *gem)
 
 void nvdla_gem_revoke(struct nvdla_device *nvdla)
 {
-	bool unmapped = unmap_late(nvdla);
 	struct nvdla_bo *bo;
 	LIST_HEAD(done);
 
 	while ((bo = take_bo(&nvdla->gem, &done))) {
-		bo_revoke(bo, unmapped);
+		bo_revoke(bo);
 		drm_gem_object_put(&bo->base);
 	}
 	/* Rare and short: they give their memory back, too. */
@@ -390,9 +298,7 @@ static int nvdla_bo_mmap(struct drm_gem_object *obj, struct vm_area_struct *vma)
 	/* From DRM's offset to that in the buffer; pages are mapped now, not at faults. */
 	vma->vm_pgoff -= drm_vma_node_start(&obj->vma_node);
 	vm_flags_mod(vma, VM_DONTEXPAND | VM_DONTDUMP, VM_PFNMAP);
-	ret = add_mapper(&bo_device(bo)->gem);
-	if (!ret)
-		ret = bo_mmap(bo, vma);
+	ret = bo_mmap(bo, vma);
 	drm_dev_exit(cookie);
 	return ret;
 }
@@ -493,6 +399,7 @@ struct drm_gem_object *nvdla_gem_prime_import_sg_table(struct drm_device *drm,
 	struct nvdla_device *nvdla = to_nvdla(drm);
 	size_t size = attach->dmabuf->size;
 	struct nvdla_bo *bo;
+	int cookie;
 
 	if (!size || !PAGE_ALIGNED(size) || !PAGE_ALIGNED(sg_dma_address(sgt->sgl)) ||
 	    drm_prime_get_contiguous_size(sgt) < size) {
@@ -508,25 +415,15 @@ struct drm_gem_object *nvdla_gem_prime_import_sg_table(struct drm_device *drm,
 		return ERR_CAST(bo);
 	bo->sgt = sgt;
 	bo->dma_addr = sg_dma_address(sgt->sgl);
+	if (!drm_dev_enter(drm, &cookie)) {
+		drm_gem_private_object_fini(&bo->base);
+		kfree(bo);
+		return ERR_PTR(-ENODEV);
+	}
 	scoped_guard(mutex, &nvdla->gem.lock)
 		list_add_tail(&bo->node, &nvdla->gem.bos);
-	return &bo->base;
-}
-
-/*
- * nvdla_gem_revoke() comes before all of this or after: what is in the list without its attachment
- * would be taken for memory of our own, and a device that is gone can map and unmap nothing.
- */
-struct drm_gem_object *nvdla_gem_prime_import(struct drm_device *drm, struct dma_buf *dmabuf)
-{
-	struct drm_gem_object *obj;
-	int cookie;
-
-	if (!drm_dev_enter(drm, &cookie))
-		return ERR_PTR(-ENODEV);
-	obj = drm_gem_prime_import(drm, dmabuf);
 	drm_dev_exit(cookie);
-	return obj;
+	return &bo->base;
 }
 
 /* ---- calls ---- */

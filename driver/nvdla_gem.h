@@ -16,14 +16,12 @@ struct nvdla_device;
 
 /**
  * struct nvdla_gem - buffers of a device
- * @lock: protects the lists and &nvdla_client.bo_bytes
+ * @lock: protects the list and &nvdla_client.bo_bytes
  * @bos: struct nvdla_bo.node
- * @mappers: who may be in the middle of mapping one
  */
 struct nvdla_gem {
-	struct mutex lock; /* lists and advice */
+	struct mutex lock; /* list and advice */
 	struct list_head bos;
-	struct list_head mappers;
 };
 
 /**
@@ -77,7 +75,6 @@ u64 nvdla_gem_advice(const struct nvdla_device *nvdla);
 void nvdla_gem_revoke(struct nvdla_device *nvdla);
 
 /* For struct drm_driver. */
-struct drm_gem_object *nvdla_gem_prime_import(struct drm_device *drm, struct dma_buf *dmabuf);
 struct drm_gem_object *nvdla_gem_prime_import_sg_table(struct drm_device *drm,
 						       struct dma_buf_attachment *attach,
 						       struct sg_table *sgt);
