@@ -17,7 +17,10 @@ struct npu_diag {
 int npu_diag_set(struct npu_diag *diag, int error, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* Formats a message; one that is too long, by the name of a file, loses its middle: what went wrong stands at the end. */
+/*
+ * Formats a message; one that is too long, by the name of a file, loses its middle: what went wrong
+ * stands at the end.
+ */
 void npu_message_format(char *to, size_t size, const char *format, va_list args);
 
 #endif /* NPU_DIAG_H */

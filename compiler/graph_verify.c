@@ -511,11 +511,23 @@ static int check_gather(const struct checker *checker)
 	return 0;
 }
 
+/* Each index has a place in the input, but for the axis. */
+static int check_places(const struct checker *checker)
+{
+	const struct npu_tensor *in = input(checker, 0), *indices = input(checker, 1);
+	u32 d;
+
+	for (d = 0; d < in->rank; d++)
+		if ((s32)d != checker->op->axis && indices->dim[d] > in->dim[d])
+			return fail(checker, "%u indices in dimension %u of %u", indices->dim[d], d,
+				    in->dim[d]);
+	return 0;
+}
+
 static int check_gather_elements(const struct checker *checker)
 {
 	const struct npu_tensor *in = input(checker, 0), *indices = input(checker, 1);
 	int error = check_axis(checker);
-	u32 d;
 
 	if (!error)
 		error = check_indices(checker);
@@ -523,11 +535,7 @@ static int check_gather_elements(const struct checker *checker)
 		return error;
 	if (in->rank != indices->rank || !same_shape(indices, output(checker)))
 		return fail(checker, "output shape does not follow from the inputs'");
-	for (d = 0; d < in->rank; d++)
-		if ((s32)d != checker->op->axis && indices->dim[d] > in->dim[d])
-			return fail(checker, "%u indices in dimension %u of %u", indices->dim[d], d,
-				    in->dim[d]);
-	return 0;
+	return check_places(checker);
 }
 
 static int check_gather_nd(const struct checker *checker)
@@ -573,7 +581,6 @@ static int check_scatter_elements(const struct checker *checker)
 {
 	const struct npu_tensor *in = input(checker, 0), *indices = input(checker, 1);
 	int error = check_axis(checker);
-	u32 d;
 
 	if (!error)
 		error = check_updates(checker);
@@ -581,11 +588,7 @@ static int check_scatter_elements(const struct checker *checker)
 		return error;
 	if (in->rank != indices->rank || !same_shape(indices, input(checker, 2)))
 		return fail(checker, "indices, elements and input differ in shape");
-	for (d = 0; d < in->rank; d++)
-		if ((s32)d != checker->op->axis && indices->dim[d] > in->dim[d])
-			return fail(checker, "%u indices in dimension %u of %u", indices->dim[d], d,
-				    in->dim[d]);
-	return 0;
+	return check_places(checker);
 }
 
 static int check_scatter_nd(const struct checker *checker)

@@ -17,7 +17,7 @@ struct npu_binding {
 
 /**
  * struct npu_step - one step of a program: a chain for the NPU or an operator for the CPU
- * @layer: CPU: the layer
+ * @layer: CPU: the layer, or the first one of its unit (struct npu_cpu_unit)
  * @stream, @stream_bytes: NPU: chain stream (uapi/nvdla_chain.h)
  * @first_task, @task_count: NPU: the plan's tasks that the chain holds
  * @binding, @binding_count: NPU: what has to be bound to the chain's regions; the first ones are
@@ -102,6 +102,9 @@ int npu_program_load_copy(const void *data, size_t bytes, const char *name,
 int npu_program_compile(struct npu_graph *graph, const struct nvdla_config *config,
 			const struct npu_budget *budget, struct npu_program **program,
 			struct npu_diag *diag);
+
+/* Steps of the CPU; the others are chains. */
+u32 npu_program_cpu_steps(const struct npu_program *program);
 
 /* Plans again for another budget; on failure the old plan stays. Touches no weight. */
 int npu_program_replan(struct npu_program *program, const struct npu_budget *budget,

@@ -231,8 +231,8 @@ u64 npu_plan_offset(const struct npu_net *net, const struct npu_plan *plan, u32 
  * A layer that fits in no legal way is left to the CPU (struct npu_cpu_unit).
  *
  * Return: 0; -ENOSPC where the CPU cannot do it, or a list of layers has no operators (the message
- * names the layer, what it needs at the least and what was offered); -EFBIG where something needs a larger piece of memory
- * than @budget says there are (the message names it and both sizes); -ENOMEM.
+ * names the layer, what it needs at the least and what was offered); -EFBIG where something needs a
+ * larger piece of memory than @budget says there are (the message names it and both sizes); -ENOMEM.
  */
 int npu_plan_net(const struct npu_net *net, const struct npu_budget *budget, struct npu_plan **plan,
 		 struct npu_diag *diag);

@@ -30,6 +30,15 @@ struct npu_budget npu_budget_full(const struct nvdla_config *config)
 	};
 }
 
+u32 npu_program_cpu_steps(const struct npu_program *program)
+{
+	u32 i, steps = 0;
+
+	for (i = 0; i < program->step_count; i++)
+		steps += program->step[i].cpu;
+	return steps;
+}
+
 void npu_program_free(struct npu_program *program)
 {
 	u32 i;

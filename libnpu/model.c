@@ -356,7 +356,6 @@ int npu_model_info(struct npu_model *model, struct npu_model_info *info)
 	struct npu_model_info own = { 0 };
 	const struct npu_program *program;
 	int err = npu_check_handle(model, "model");
-	u32 i;
 
 	if (err)
 		return err;
@@ -364,10 +363,8 @@ int npu_model_info(struct npu_model *model, struct npu_model_info *info)
 	pthread_mutex_lock(&model->lock);
 	own.layers = program->net->layer_count;
 	own.npu_tasks = program->plan->task_count;
-	for (i = 0; i < program->step_count; i++) {
-		own.cpu_steps += program->step[i].cpu;
-		own.chains += !program->step[i].cpu;
-	}
+	own.cpu_steps = npu_program_cpu_steps(program);
+	own.chains = program->step_count - own.cpu_steps;
 	own.plan_banks = program->plan->budget.banks;
 	own.used_banks = program->plan->banks;
 	own.plan_generation = program->plan->budget.generation;

@@ -512,7 +512,8 @@ struct npu_run_stats {
  * @stats: filled where not NULL
  *
  * Return: 0; -EINVAL: number or size of the tensors; -ENOSPC: the budget shrinks faster than plans
- * follow it, or is too small for a layer that the CPU cannot do; -EIO: the NPU failed or hangs (it is reset, the model stays usable); -ENOMEM.
+ * follow it, or is too small for a layer that the CPU cannot do; -EIO: the NPU failed or hangs (it is
+ * reset, the model stays usable); -ENOMEM.
  */
 NPU_API int npu_run(struct npu_model *model, const struct npu_input *inputs, unsigned input_count,
 		    const struct npu_output *outputs, unsigned output_count,

@@ -525,15 +525,6 @@ static int load(struct options *o, struct npu_program **program)
 
 /* ---- summary ---- */
 
-static u32 cpu_steps(const struct npu_program *program)
-{
-	u32 i, count = 0;
-
-	for (i = 0; i < program->step_count; i++)
-		count += program->step[i].cpu;
-	return count;
-}
-
 static u32 cpu_layers(const struct npu_program *program)
 {
 	u32 i, count = 0;
@@ -575,8 +566,8 @@ static void print_summary(const struct options *o, const struct npu_program *pro
 	printf("%s for %s, %u of %u banks\n", o->model, net->config->name, plan->budget.banks,
 	       net->config->banks);
 	printf("  layers   %u on the NPU in %u tasks and %u chains, %u on the CPU\n",
-	       net->layer_count - cpu, plan->task_count, program->step_count - cpu_steps(program),
-	       cpu);
+	       net->layer_count - cpu, plan->task_count,
+	       program->step_count - npu_program_cpu_steps(program), cpu);
 	print_size("  DRAM    ", npu_cost_bytes(&plan->cost));
 	print_size(": features", plan->cost.feature_bytes);
 	print_size(", weights", plan->cost.weight_bytes);

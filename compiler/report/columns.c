@@ -76,16 +76,8 @@ TOTAL(arena_bytes, p->plan->arena_bytes)
 TOTAL(arena_lower_bound, p->plan->arena_lower_bound)
 TOTAL(compile_us, p->compile_ns / 1000)
 TOTAL(replan_us, p->plan_ns / 1000)
-
-static u64 total_cpu_steps(const struct npu_program *program)
-{
-	u64 steps = 0;
-	u32 i;
-
-	for (i = 0; i < program->step_count; i++)
-		steps += program->step[i].cpu;
-	return steps;
-}
+TOTAL(cpu_steps, npu_program_cpu_steps(p))
+TOTAL(chains, p->step_count - npu_program_cpu_steps(p))
 
 /* Of the steps that are the CPU's. */
 static u64 total_cpu_cycles(const struct npu_program *program)
@@ -101,11 +93,6 @@ static u64 total_cpu_cycles(const struct npu_program *program)
 	for (i = 0; i < plan->unit_count; i++)
 		cycles += npu_price_cpu_unit(net, &plan->unit[i]);
 	return cycles;
-}
-
-static u64 total_chains(const struct npu_program *program)
-{
-	return program->step_count - total_cpu_steps(program);
 }
 
 #define ENTRY(name)                 \

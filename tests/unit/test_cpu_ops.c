@@ -713,14 +713,16 @@ static void test_top(void **unused)
 	}
 }
 
-static void test_gather_elements(void **unused)
+/* Each index has an element of the result, or of what is put, at its own place. */
+static void compare_elements(enum npu_op_kind kind)
 {
+	bool scatter = kind == NPU_OP_SCATTER_ELEMENTS;
 	u32 i, d;
 
 	for (i = 0; i < ROUNDS; i++) {
 		struct bench b = begin();
 		u32 axis = random_below(3), dim[3], some[3];
-		struct npu_op *op = add_op(&b, NPU_OP_GATHER_ELEMENTS, 2);
+		struct npu_op *op = add_op(&b, kind, scatter ? 3 : 2);
 
 		for (d = 0; d < 3; d++) {
 			dim[d] = 1 + random_below(5);
@@ -730,10 +732,22 @@ static void test_gather_elements(void **unused)
 		op->input[0] = add_tensor(&b, b.dtype, 3, dim, 1, 0);
 		op->input[1] = add_tensor(&b, NPU_I64, 3, some, 0, 0);
 		fill_indices(&b, op->input[1], &dim[axis], 1);
-		op->output[0] = add_tensor(&b, b.dtype, 3, some, 1, 0);
+		if (scatter)
+			op->input[2] = add_tensor(&b, b.dtype, 3, some, 1, 0);
+		op->output[0] = add_tensor(&b, b.dtype, 3, scatter ? dim : some, 1, 0);
 		compare(&b);
 		end(&b);
 	}
+}
+
+static void test_gather_elements(void **unused)
+{
+	compare_elements(NPU_OP_GATHER_ELEMENTS);
+}
+
+static void test_scatter_elements(void **unused)
+{
+	compare_elements(NPU_OP_SCATTER_ELEMENTS);
 }
 
 static void test_gather_nd(void **unused)
@@ -759,30 +773,6 @@ static void test_gather_nd(void **unused)
 		op->input[1] = add_tensor(&b, NPU_I64, first + 2, index, 0, 0);
 		fill_indices(&b, op->input[1], &dim[first], depth);
 		op->output[0] = add_tensor(&b, b.dtype, rank, out, 1, 0);
-		compare(&b);
-		end(&b);
-	}
-}
-
-static void test_scatter_elements(void **unused)
-{
-	u32 i, d;
-
-	for (i = 0; i < ROUNDS; i++) {
-		struct bench b = begin();
-		u32 axis = random_below(3), dim[3], some[3];
-		struct npu_op *op = add_op(&b, NPU_OP_SCATTER_ELEMENTS, 3);
-
-		for (d = 0; d < 3; d++) {
-			dim[d] = 1 + random_below(5);
-			some[d] = 1 + random_below(d == axis ? 7 : dim[d]);
-		}
-		op->axis = (s32)axis;
-		op->input[0] = add_tensor(&b, b.dtype, 3, dim, 1, 0);
-		op->input[1] = add_tensor(&b, NPU_I64, 3, some, 0, 0);
-		fill_indices(&b, op->input[1], &dim[axis], 1);
-		op->input[2] = add_tensor(&b, b.dtype, 3, some, 1, 0);
-		op->output[0] = add_tensor(&b, b.dtype, 3, dim, 1, 0);
 		compare(&b);
 		end(&b);
 	}
