@@ -38,6 +38,7 @@ const struct drm_driver nvdla_drm_driver = {
 			   DRIVER_SYNCOBJ_TIMELINE,
 	.open = nvdla_client_open,
 	.postclose = nvdla_client_close,
+	.gem_prime_import = nvdla_gem_prime_import,
 	.gem_prime_import_sg_table = nvdla_gem_prime_import_sg_table,
 	.show_fdinfo = nvdla_show_fdinfo,
 	.ioctls = nvdla_ioctls,

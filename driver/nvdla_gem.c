@@ -64,11 +64,42 @@ static int bo_alloc_cached(struct nvdla_bo *bo)
 	return 0;
 }
 
+/* The pages that bo->vaddr is made of. */
+static struct sg_table *uncached_pages(struct nvdla_bo *bo)
+{
+	struct sg_table *sgt __free(kfree) = kzalloc(sizeof(*sgt), GFP_KERNEL);
+	int err;
+
+	if (!sgt)
+		return ERR_PTR(-ENOMEM);
+	err = dma_get_sgtable_attrs(bo_device(bo)->dev, sgt, bo->vaddr, bo->dma_addr, bo->base.size,
+				    NVDLA_BO_ATTRS);
+	return err ? ERR_PTR(err) : no_free_ptr(sgt);
+}
+
+/* An error leaves what there is to bo_free_memory(). */
 static int bo_alloc_uncached(struct nvdla_bo *bo)
 {
+	struct sg_table *sgt;
+
 	bo->vaddr = dma_alloc_attrs(bo_device(bo)->dev, bo->base.size, &bo->dma_addr, NVDLA_BO_GFP,
 				    NVDLA_BO_ATTRS);
-	return bo->vaddr ? 0 : -ENOMEM;
+	if (!bo->vaddr)
+		return -ENOMEM;
+	sgt = uncached_pages(bo);
+	if (IS_ERR(sgt))
+		return PTR_ERR(sgt);
+	bo->sgt = sgt;
+	return 0;
+}
+
+/* Only the list of the pages: uncached_pages() made it. */
+static void bo_free_list(struct nvdla_bo *bo)
+{
+	if (!bo->sgt)
+		return;
+	sg_free_table(bo->sgt);
+	kfree(bo->sgt);
 }
 
 /*
@@ -106,13 +137,15 @@ static void bo_free_memory(struct nvdla_bo *bo)
 {
 	struct device *dev = bo_device(bo)->dev;
 
-	if (bo->vaddr)
+	if (bo->vaddr) {
+		bo_free_list(bo);
 		dma_free_attrs(dev, bo->base.size, bo->vaddr, bo->dma_addr, NVDLA_BO_ATTRS);
-	else if (bo->sgt && bo->base.import_attach)
+	} else if (bo->sgt && bo->base.import_attach) {
 		dma_buf_unmap_attachment_unlocked(bo->base.import_attach, bo->sgt,
 						  DMA_BIDIRECTIONAL);
-	else if (bo->sgt)
+	} else if (bo->sgt) {
 		dma_free_noncontiguous(dev, bo->base.size, bo->sgt, DMA_BIDIRECTIONAL);
+	}
 	bo->vaddr = NULL;
 	bo->sgt = NULL;
 }
@@ -135,9 +168,9 @@ static void nvdla_bo_free(struct drm_gem_object *obj)
 }
 
 /*
- * DRM has unmapped it everywhere, and who would map it again is refused by drm_dev_enter().  What
- * another device uses stays there for ever: when that one is done, nobody can free it any more, for
- * the DMA API translates a device that was removed as if it had never had an IOMMU.
+ * DRM has unmapped it everywhere, and nvdla_bo_fault() does not map it any more.  What another
+ * device uses stays there for ever: when that one is done, nobody can free it any more, for the DMA
+ * API translates a device that was removed as if it had never had an IOMMU.
  */
 static void bo_revoke(struct nvdla_bo *bo)
 {
@@ -152,6 +185,8 @@ static void bo_revoke(struct nvdla_bo *bo)
 		return;
 	}
 	drm_notice(obj->dev, "%zu bytes stay with another device\n", obj->size);
+	if (bo->vaddr)
+		bo_free_list(bo);
 	bo->vaddr = NULL;
 	bo->sgt = NULL;
 }
@@ -249,58 +284,34 @@ static struct sg_table *copy_pages(const struct sg_table *from)
 	return no_free_ptr(sgt);
 }
 
-static struct sg_table *coherent_pages(struct nvdla_bo *bo)
-{
-	struct sg_table *sgt __free(kfree) = kzalloc(sizeof(*sgt), GFP_KERNEL);
-	int err;
-
-	if (!sgt)
-		return ERR_PTR(-ENOMEM);
-	err = dma_get_sgtable_attrs(bo_device(bo)->dev, sgt, bo->vaddr, bo->dma_addr, bo->base.size,
-				    NVDLA_BO_ATTRS);
-	return err ? ERR_PTR(err) : no_free_ptr(sgt);
-}
-
 static struct sg_table *nvdla_bo_get_sg_table(struct drm_gem_object *obj)
 {
-	struct nvdla_bo *bo = to_nvdla_bo(obj);
 	struct sg_table *sgt;
 	int cookie;
 
 	if (!drm_dev_enter(obj->dev, &cookie))
 		return ERR_PTR(-ENODEV);
-	sgt = bo->sgt ? copy_pages(bo->sgt) : coherent_pages(bo);
+	sgt = copy_pages(to_nvdla_bo(obj)->sgt);
 	drm_dev_exit(cookie);
 	return sgt;
 }
 
-static int bo_mmap(struct nvdla_bo *bo, struct vm_area_struct *vma)
-{
-	struct device *dev = bo_device(bo)->dev;
-
-	if (bo->vaddr)
-		return dma_mmap_attrs(dev, vma, bo->vaddr, bo->dma_addr, bo->base.size,
-				      NVDLA_BO_ATTRS);
-	vma->vm_page_prot = vm_get_page_prot(vma->vm_flags);
-	return dma_mmap_noncontiguous(dev, vma, bo->base.size, bo->sgt);
-}
-
+/* Maps nothing yet: see nvdla_bo_fault(). */
 static int nvdla_bo_mmap(struct drm_gem_object *obj, struct vm_area_struct *vma)
 {
 	struct nvdla_bo *bo = to_nvdla_bo(obj);
-	int cookie, ret;
 
 	/* A private copy would go on with what it found at first; one that is only read is none. */
 	if (obj->import_attach || (vma->vm_flags & (VM_SHARED | VM_MAYWRITE)) == VM_MAYWRITE)
 		return -EINVAL;
-	if (!drm_dev_enter(obj->dev, &cookie))
+	if (drm_dev_is_unplugged(obj->dev))
 		return -ENODEV;
-	/* From DRM's offset to that in the buffer; pages are mapped now, not at faults. */
-	vma->vm_pgoff -= drm_vma_node_start(&obj->vma_node);
-	vm_flags_mod(vma, VM_DONTEXPAND | VM_DONTDUMP, VM_PFNMAP);
-	ret = bo_mmap(bo, vma);
-	drm_dev_exit(cookie);
-	return ret;
+	vm_flags_set(vma, VM_PFNMAP | VM_DONTEXPAND | VM_DONTDUMP);
+	vma->vm_page_prot = vm_get_page_prot(vma->vm_flags);
+	/* As the DMA API has it for NVDLA_BO_ATTRS. */
+	if (bo->vaddr && !dev_is_dma_coherent(bo_device(bo)->dev))
+		vma->vm_page_prot = pgprot_writecombine(vma->vm_page_prot);
+	return 0;
 }
 
 /* A page of zeros for this buffer alone, until it is freed. */
@@ -320,26 +331,49 @@ static struct page *bo_stand_in(struct nvdla_bo *bo)
 	return before;
 }
 
+static vm_fault_t bo_map_stand_in(struct nvdla_bo *bo, struct vm_fault *vmf)
+{
+	struct page *page = bo_stand_in(bo);
+
+	return page ? vmf_insert_pfn(vmf->vma, vmf->address, page_to_pfn(page)) : VM_FAULT_OOM;
+}
+
+/* From the fault on, what one page table holds: who uses a buffer uses it whole. */
+static vm_fault_t bo_map_pages(struct nvdla_bo *bo, struct vm_fault *vmf)
+{
+	pgoff_t page = vmf->pgoff - drm_vma_node_start(&bo->base.vma_node);
+	unsigned long at = vmf->address, end = pmd_addr_end(at, vmf->vma->vm_end);
+	vm_fault_t ret = VM_FAULT_SIGBUS;
+	struct sg_page_iter iter;
+
+	for_each_sgtable_page(bo->sgt, &iter, page) {
+		ret = vmf_insert_pfn(vmf->vma, at, page_to_pfn(sg_page_iter_page(&iter)));
+		at += PAGE_SIZE;
+		if (ret != VM_FAULT_NOPAGE || at == end)
+			break;
+	}
+	return ret;
+}
+
 /*
- * All pages are mapped by mmap(), so what is missing went with the device.  Programs learn that
- * from their next call, not by a signal: until then they see a page that leads nowhere.
+ * Pages are mapped here, and not by mmap(), for here drm_dev_unplug() is safe to come before or
+ * after: a mapping that is still being made is not yet where that looks for what it unmaps.
+ *
+ * Programs learn that the device went from their next call, not by a signal: until then they see a
+ * page that leads nowhere.
  */
 static vm_fault_t nvdla_bo_fault(struct vm_fault *vmf)
 {
-	struct vm_area_struct *vma = vmf->vma;
-	struct drm_gem_object *obj = vma->vm_private_data;
-	struct page *page;
+	struct drm_gem_object *obj = vmf->vma->vm_private_data;
+	struct nvdla_bo *bo = to_nvdla_bo(obj);
+	vm_fault_t ret;
+	int cookie;
 
-	if (!drm_dev_is_unplugged(obj->dev))
-		return VM_FAULT_SIGBUS;
-	page = bo_stand_in(to_nvdla_bo(obj));
-	if (!page)
-		return VM_FAULT_OOM;
-	if (vma->vm_flags & VM_PFNMAP)
-		return vmf_insert_pfn(vma, vmf->address, page_to_pfn(page));
-	get_page(page);
-	vmf->page = page;
-	return 0;
+	if (!drm_dev_enter(obj->dev, &cookie))
+		return bo_map_stand_in(bo, vmf);
+	ret = bo_map_pages(bo, vmf);
+	drm_dev_exit(cookie);
+	return ret;
 }
 
 static const struct vm_operations_struct nvdla_bo_vm_ops = {
@@ -399,7 +433,6 @@ struct drm_gem_object *nvdla_gem_prime_import_sg_table(struct drm_device *drm,
 	struct nvdla_device *nvdla = to_nvdla(drm);
 	size_t size = attach->dmabuf->size;
 	struct nvdla_bo *bo;
-	int cookie;
 
 	if (!size || !PAGE_ALIGNED(size) || !PAGE_ALIGNED(sg_dma_address(sgt->sgl)) ||
 	    drm_prime_get_contiguous_size(sgt) < size) {
@@ -415,15 +448,25 @@ struct drm_gem_object *nvdla_gem_prime_import_sg_table(struct drm_device *drm,
 		return ERR_CAST(bo);
 	bo->sgt = sgt;
 	bo->dma_addr = sg_dma_address(sgt->sgl);
-	if (!drm_dev_enter(drm, &cookie)) {
-		drm_gem_private_object_fini(&bo->base);
-		kfree(bo);
-		return ERR_PTR(-ENODEV);
-	}
 	scoped_guard(mutex, &nvdla->gem.lock)
 		list_add_tail(&bo->node, &nvdla->gem.bos);
-	drm_dev_exit(cookie);
 	return &bo->base;
+}
+
+/*
+ * nvdla_gem_revoke() comes before all of this or after: what is in the list without its attachment
+ * would be taken for memory of our own, and a device that is gone can map and unmap nothing.
+ */
+struct drm_gem_object *nvdla_gem_prime_import(struct drm_device *drm, struct dma_buf *dmabuf)
+{
+	struct drm_gem_object *obj;
+	int cookie;
+
+	if (!drm_dev_enter(drm, &cookie))
+		return ERR_PTR(-ENODEV);
+	obj = drm_gem_prime_import(drm, dmabuf);
+	drm_dev_exit(cookie);
+	return obj;
 }
 
 /* ---- calls ---- */

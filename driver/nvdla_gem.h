@@ -31,7 +31,7 @@ struct nvdla_gem {
  * @vaddr: kernel address; NULL where it is cached or imported
  * @dma_addr: what the NPU calls it, page aligned
  * @flags: DRM_NVDLA_BO_*
- * @sgt: pages, one piece for the device, where it is cached or imported; else NULL
+ * @sgt: its pages; where it is cached or imported they are mapped for the device, in one piece
  * @client: who is charged for it; NULL: an import whose handle is not yet made
  * @attached: devices that share it by its dma-buf; protected by its reservation
  * @stand_in: what mappings show when the memory is gone; NULL: nobody has looked
@@ -75,6 +75,7 @@ u64 nvdla_gem_advice(const struct nvdla_device *nvdla);
 void nvdla_gem_revoke(struct nvdla_device *nvdla);
 
 /* For struct drm_driver. */
+struct drm_gem_object *nvdla_gem_prime_import(struct drm_device *drm, struct dma_buf *dmabuf);
 struct drm_gem_object *nvdla_gem_prime_import_sg_table(struct drm_device *drm,
 						       struct dma_buf_attachment *attach,
 						       struct sg_table *sgt);

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "lib.h"
@@ -137,6 +138,67 @@ static int import_bo(int into, int dmabuf, u32 *handle)
 
 	*handle = prime.handle;
 	return err;
+}
+
+/* The word that belongs at @page of a large buffer. */
+static u32 page_word(u32 page)
+{
+	return page * 2654435761u + 1;
+}
+
+/* Where a word of page_word() is not: the first page, or @pages. */
+static u32 first_wrong(const u8 *data, u32 first, u32 pages)
+{
+	u32 i;
+
+	for (i = 0; i < pages; i++)
+		if (*(const u32 *)(data + (u64)i * 4096) != page_word(first + i))
+			break;
+	return i;
+}
+
+/*
+ * A buffer of several page tables: pages come as they are used, in whatever order and through whichever
+ * mapping, which may show a part, lose a part or be moved.
+ */
+static void check_pages(u32 flags, const char *what)
+{
+	const u32 pages = 2 * MIB / 4096 + 37, part = 301;
+	struct guest_bo bo;
+	int dmabuf, status;
+	u8 *at, *moved;
+	pid_t child;
+	u32 i;
+
+	NEED(!guest_bo_new(fd, pages * 4096ull, flags, &bo), "a buffer is made");
+	for (i = 0; i < pages; i++)
+		*(u32 *)((u8 *)bo.data + (u64)(i * 211 % pages) * 4096) =
+			page_word(i * 211 % pages);
+	dmabuf = export_bo(fd, bo.handle);
+	NEED(dmabuf >= 0, "it is exported");
+	at = mmap(NULL, (pages - part) * 4096ul, PROT_READ, MAP_SHARED, dmabuf, part * 4096l);
+	NEED(at != MAP_FAILED, "a part is mapped: %s", strerror(errno));
+	i = first_wrong(at, part, pages - part);
+	tap(i == pages - part, "%s: a part from page %u on: %u pages right", what, part, i);
+	munmap(at + 5 * 4096, 7 * 4096);
+	i = first_wrong(at + 12 * 4096, part + 12, pages - part - 12);
+	tap(i == pages - part - 12, "%s: with a hole in it, %u pages right", what, i);
+	child = fork();
+	if (!child)
+		_exit(first_wrong(bo.data, 0, pages) != pages);
+	tap(child > 0 && waitpid(child, &status, 0) == child && !status, "%s: a child's", what);
+	moved = mmap(NULL, pages * 4096ul, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	NEED(moved != MAP_FAILED, "addresses");
+	moved = mremap(bo.data, pages * 4096ul, pages * 4096ul, MREMAP_MAYMOVE | MREMAP_FIXED,
+		       moved);
+	tap(moved != MAP_FAILED && first_wrong(moved, 0, pages) == pages, "%s: moved: %s", what,
+	    strerror(errno));
+	bo.data = moved;
+	tap(mremap(moved, pages * 4096ul, (pages + 1) * 4096ul, MREMAP_MAYMOVE) == MAP_FAILED,
+	    "%s: which does not grow", what);
+	munmap(at, (pages - part) * 4096ul);
+	close(dmabuf);
+	guest_bo_free(fd, &bo);
 }
 
 /* One file's job reads what the other's has written, in a buffer that both have. */
@@ -360,6 +422,8 @@ int main(void)
 	check_sizes();
 	check_mapping();
 	check_cached();
+	check_pages(0, "not cached");
+	check_pages(DRM_NVDLA_BO_CACHED, "cached");
 	check_sharing();
 	check_read_only();
 	check_exporter_gone();

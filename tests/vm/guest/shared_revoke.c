@@ -17,14 +17,11 @@
 #include "lib.h"
 #include "plug.h"
 
-#define PAGES 1024u
-#define BYTES (PAGES * 4096)
+#define BYTES (4u << 20)
 #define MARK 0xa5
 #define CGROUP "/sys/fs/cgroup"
 #define SLACK \
 	(BYTES / 4) /* what each processor holds of the group in advance, and this process's own */
-#define FRAME_MASK ((1ull << 55) - 1) /* of /proc/self/pagemap */
-#define BACK_FLAGS (1ull << 10 | 1ull << 12) /* of /proc/kpageflags: BUDDY, ANON */
 
 /* The node of the other driver. */
 static int open_vgem(void)
@@ -50,35 +47,6 @@ static int open_vgem(void)
 	return -1;
 }
 
-/* One number of 8 bytes out of an array of the kernel's. */
-static u64 number_at(const char *path, u64 index)
-{
-	u64 number = 0;
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-
-	NEED(fd >= 0 && pread(fd, &number, sizeof(number), (off_t)(index * sizeof(number))) ==
-				sizeof(number),
-	     "%s is read", path);
-	close(fd);
-	return number;
-}
-
-/* A buffer and its page frames, which can be told where they are pages of their own: behind an IOMMU. */
-struct shared {
-	struct guest_bo bo;
-	u64 frame[PAGES];
-};
-
-/* How many of its pages are in the page allocator's hands, or already somebody's memory. */
-static u32 pages_back(const struct shared *s)
-{
-	u32 i, count = 0;
-
-	for (i = 0; i < PAGES; i++)
-		count += !!(number_at("/proc/kpageflags", s->frame[i]) & BACK_FLAGS);
-	return count;
-}
-
 /* Bytes that are charged to this process's group. */
 static u64 charged(void)
 {
@@ -94,26 +62,23 @@ static bool is_about(u64 bytes, u64 want)
 	return bytes + SLACK >= want && bytes <= want + SLACK;
 }
 
-/* Makes a buffer that is left with a mapping only. */
-static void make(int fd, int vgem, u32 flags, struct shared *s)
+/* Makes a buffer that is left with a mapping only, which is returned; @vgem: who attaches to it, or -1. */
+static u8 *make(int fd, int vgem, u32 flags)
 {
 	struct drm_prime_handle prime = { .flags = DRM_CLOEXEC | DRM_RDWR };
-	u32 i;
+	struct guest_bo bo;
 
-	NEED(!guest_bo_new(fd, BYTES, flags, &s->bo), "a buffer is made");
-	memset(s->bo.data, MARK, BYTES);
-	for (i = 0; i < PAGES; i++)
-		s->frame[i] = number_at("/proc/self/pagemap", (uintptr_t)s->bo.data / 4096 + i) &
-			      FRAME_MASK;
-	NEED(s->frame[0], "its page frames are told");
+	NEED(!guest_bo_new(fd, BYTES, flags, &bo), "a buffer is made");
+	memset(bo.data, MARK, BYTES);
 	if (vgem >= 0) {
-		prime.handle = s->bo.handle;
+		prime.handle = bo.handle;
 		NEED(!guest_ioctl(fd, DRM_IOCTL_PRIME_HANDLE_TO_FD, &prime) &&
 			     !guest_ioctl(vgem, DRM_IOCTL_PRIME_FD_TO_HANDLE, &prime),
 		     "another device attaches to it");
 		close(prime.fd);
 	}
-	NEED(!guest_gem_close(fd, s->bo.handle), "its handle goes");
+	NEED(!guest_gem_close(fd, bo.handle), "its handle goes");
+	return bo.data;
 }
 
 /* Ways to go and to come back. */
@@ -129,29 +94,28 @@ static const struct {
 static void check(u32 way, u32 flags)
 {
 	int fd = guest_open(), vgem = open_vgem();
-	static struct shared shared, own;
 	const char *name = ways[way].name;
-	u64 before, after;
+	u64 none = charged(), before, after;
+	u8 *shared, *own;
 
 	NEED(vgem >= 0, "another device is there");
-	make(fd, vgem, flags, &shared);
-	make(fd, -1, flags, &own);
-	tap(!pages_back(&shared) && !pages_back(&own), "memory of both is in use");
+	shared = make(fd, vgem, flags);
+	own = make(fd, -1, flags);
 	before = charged();
+	tap(is_about(before - none, 2 * BYTES), "memory of both is in use: %llu bytes",
+	    (unsigned long long)(before - none));
 	NEED(!ways[way].go(), "the device is %s", name);
 	after = charged();
 	tap(before > after && is_about(before - after, BYTES),
-	    "%s: what nobody else uses is given back: %llu bytes", name,
-	    (unsigned long long)(before - after));
-	tap(!pages_back(&shared), "%s: what another device uses is not given back", name);
-	tap(((u8 *)shared.bo.data)[0] == 0 && ((u8 *)own.bo.data)[0] == 0,
-	    "%s: this process sees neither", name);
-	munmap(shared.bo.data, BYTES);
-	munmap(own.bo.data, BYTES);
+	    "%s: what nobody else uses is given back, what another device uses is not: %llu bytes",
+	    name, (unsigned long long)(before - after));
+	tap(!shared[0] && !own[0], "%s: this process sees neither", name);
+	munmap(shared, BYTES);
+	munmap(own, BYTES);
 	close(vgem);
 	close(fd);
 	guest_sleep_ms(100);
-	tap(!pages_back(&shared) && charged() + SLACK >= after,
+	tap(charged() + SLACK >= after,
 	    "%s: the other device is done: nobody frees what is unknown now", name);
 	NEED(!ways[way].come(), "the device is there again");
 	tap(guest_works_again(), "%s: jobs are right afterwards", name);
