@@ -101,8 +101,8 @@ struct nvdla_chain_addr {
 /**
  * struct nvdla_chain_lut - contents of one look-up table, loaded before the task
  *
- * A CDP task loads CDP's tables, others those of SDP.  A task that uses tables needs both of them,
- * loaded by itself or by an earlier task of the same stream.
+ * A CDP task loads CDP's tables, others those of SDP; each once.  A task that uses tables needs
+ * both of them, loaded by itself or by an earlier task of the same stream.
  *
  * @table: 0 the exponential/linear table LE (65 entries), 1 the linear table LO (257 entries)
  * @count: 65 or 257

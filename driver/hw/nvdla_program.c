@@ -145,7 +145,8 @@ u32 nvdla_program_table(const struct nvdla_io *io, const struct nvdla_chain *cha
 			u32 table)
 {
 	bool cdp = chain->task[task].kind == NVDLA_CHAIN_CDP;
-	const u8 *found = NULL;
+	u32 cfg = cdp ? NVDLA_CDP_S_LUT_ACCESS_CFG : NVDLA_SDP_S_LUT_ACCESS_CFG;
+	u32 data = cdp ? NVDLA_CDP_S_LUT_ACCESS_DATA : NVDLA_SDP_S_LUT_ACCESS_DATA;
 	struct nvdla_task_view v;
 	u32 i;
 
@@ -153,14 +154,10 @@ u32 nvdla_program_table(const struct nvdla_io *io, const struct nvdla_chain *cha
 	for (i = 0; i < v.lut_count; i++) {
 		const u8 *lut = v.luts + i * sizeof(struct nvdla_chain_lut);
 
-		/* The last one counts where a task brings a table twice. */
 		if (nvdla_le32(lut + offsetof(struct nvdla_chain_lut, table)) == table)
-			found = lut;
+			return write_table(io, cfg, data, lut);
 	}
-	if (!found)
-		return 0;
-	return write_table(io, cdp ? NVDLA_CDP_S_LUT_ACCESS_CFG : NVDLA_SDP_S_LUT_ACCESS_CFG,
-			   cdp ? NVDLA_CDP_S_LUT_ACCESS_DATA : NVDLA_SDP_S_LUT_ACCESS_DATA, found);
+	return 0;
 }
 
 u32 nvdla_program_lut_regs(const struct nvdla_io *io, const struct nvdla_chain *chain, u32 task,

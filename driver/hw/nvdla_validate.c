@@ -312,6 +312,8 @@ static int check_luts(const struct nvdla_task_view *v, struct walk *w,
 					    lut_entries[table]);
 		if (!padding_is_zero(p, count))
 			return nvdla_refuse(v, access, "padding is zero", 0, 0);
+		if (loaded[table] == v->index)
+			return nvdla_refuse(v, access, "each table once", 2, 1);
 		loaded[table] = v->index;
 	}
 	for (i = 0; i < NVDLA_LUT_TABLES; i++) {

@@ -647,6 +647,21 @@ static void test_tables(void **state)
 	nvdla_case_finish(&b);
 	assert_int_equal(validate("nv_small", &b, &chain, &error), -EINVAL);
 	chain_free(&b);
+	/* One task brings a table once, two tasks twice. */
+	chain_begin(&b);
+	nvdla_make_cdp(&b, cfg);
+	chain_task_end(&b);
+	nvdla_make_cdp(&b, cfg);
+	nvdla_case_finish(&b);
+	expect_accepted("nv_small", &b, &chain);
+	chain_free(&b);
+	chain_begin(&b);
+	nvdla_make_cdp(&b, cfg);
+	b.lut[b.lut_count++] = b.lut[0];
+	nvdla_case_finish(&b);
+	assert_int_equal(validate("nv_small", &b, &chain, &error), -EINVAL);
+	assert_int_equal(error.reg, NVDLA_CDP_S_LUT_ACCESS_CFG);
+	chain_free(&b);
 	/* SDP of nv_small has none. */
 	chain_begin(&b);
 	nvdla_make_sdp(&b, cfg);
