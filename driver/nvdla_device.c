@@ -2,10 +2,12 @@
 #include <linux/dma-mapping.h>
 #include <linux/interrupt.h>
 #include <linux/iommu.h>
+#include <linux/mutex.h>
 #include <linux/pm_runtime.h>
 #include <linux/property.h>
 
 #include <drm/drm_drv.h>
+#include <drm/drm_managed.h>
 #include <drm/drm_print.h>
 #include <drm/nvdla_accel.h>
 
@@ -130,7 +132,6 @@ static int device_hw_init(struct nvdla_device *nvdla)
 	return ret;
 }
 
-/* A device that cannot be reset is lost, not an error of its power: it may be back later. */
 static void take_over(struct nvdla_device *nvdla)
 {
 	int ret = device_hw_init(nvdla);
@@ -141,8 +142,29 @@ static void take_over(struct nvdla_device *nvdla)
 	WRITE_ONCE(nvdla->lost, true);
 }
 
+static int power_on(struct nvdla_device *nvdla)
+{
+	int ret = 0;
+
+	guard(mutex)(&nvdla->power_lock);
+	if (!nvdla->powered)
+		ret = nvdla->glue->power_on(nvdla);
+	nvdla->powered = !ret;
+	return ret;
+}
+
+static void power_off(struct nvdla_device *nvdla)
+{
+	guard(mutex)(&nvdla->power_lock);
+	if (nvdla->powered)
+		nvdla->glue->power_off(nvdla);
+	nvdla->powered = false;
+}
+
 void nvdla_device_revive(struct nvdla_device *nvdla)
 {
+	if (power_on(nvdla))
+		return;
 	guard(mutex)(&nvdla->sched.hw_lock);
 	/* What is in flight fails at the next tick. */
 	if (!nvdla->lost || !nvdla->glue->reset || nvdla->hw.segment[0] ||
@@ -313,14 +335,18 @@ int nvdla_device_probe(struct device *dev, const struct nvdla_glue *glue)
 	nvdla->glue = glue->ops;
 	nvdla->glue_data = glue->data;
 	nvdla->irq = glue->irq;
+	nvdla->look_again = jiffies;
 	dev_set_drvdata(dev, nvdla);
 
-	ret = nvdla->glue->power_on(nvdla);
+	ret = drmm_mutex_init(&nvdla->drm, &nvdla->power_lock);
+	if (ret)
+		return ret;
+	ret = power_on(nvdla);
 	if (ret)
 		return dev_err_probe(dev, ret, "power on\n");
 	ret = bring_up(nvdla, glue);
 	if (ret) {
-		nvdla->glue->power_off(nvdla);
+		power_off(nvdla);
 		return ret;
 	}
 	pm_runtime_set_autosuspend_delay(dev, NVDLA_AUTOSUSPEND_MS);
@@ -341,18 +367,15 @@ int nvdla_device_probe(struct device *dev, const struct nvdla_glue *glue)
 void nvdla_device_remove(struct device *dev)
 {
 	struct nvdla_device *nvdla = dev_get_drvdata(dev);
-	bool powered;
 
 	pm_runtime_get_sync(dev);
-	powered = pm_runtime_active(dev);
 	nvdla_netlink_fini(nvdla);
-	nvdla_sched_stop(nvdla, powered);
+	nvdla_sched_stop(nvdla);
 	drm_dev_unplug(&nvdla->drm);
 	devm_free_irq(dev, nvdla->irq, nvdla);
 	nvdla_sched_fini(nvdla);
 	pm_runtime_dont_use_autosuspend(dev);
-	if (powered)
-		nvdla->glue->power_off(nvdla);
+	power_off(nvdla);
 	/* A task that could not be reset away does not reach memory any more either. */
 	nvdla_gem_revoke(nvdla);
 	nvdla_budget_fini(nvdla);
@@ -362,22 +385,26 @@ void nvdla_device_remove(struct device *dev)
 
 static int nvdla_device_runtime_suspend(struct device *dev)
 {
-	struct nvdla_device *nvdla = dev_get_drvdata(dev);
-
-	nvdla->glue->power_off(nvdla);
+	power_off(dev_get_drvdata(dev));
 	return 0;
 }
 
+/*
+ * A device that gets no power or cannot be reset is lost, for nvdla_device_revive() to look for: to
+ * the kernel's power management that would be an error for ever.
+ */
 static int nvdla_device_runtime_resume(struct device *dev)
 {
 	struct nvdla_device *nvdla = dev_get_drvdata(dev);
-	int ret;
+	int ret = power_on(nvdla);
 
-	ret = nvdla->glue->power_on(nvdla);
-	if (ret || !nvdla->glue->reset)
-		return ret;
 	guard(mutex)(&nvdla->sched.hw_lock);
-	take_over(nvdla);
+	if (ret) {
+		dev_err(dev, "power on: %d\n", ret);
+		WRITE_ONCE(nvdla->lost, true);
+	} else if (nvdla->glue->reset) {
+		take_over(nvdla);
+	}
 	return 0;
 }
 
@@ -397,13 +424,12 @@ static int nvdla_device_suspend(struct device *dev)
 static int nvdla_device_resume(struct device *dev)
 {
 	struct nvdla_device *nvdla = dev_get_drvdata(dev);
-	int ret;
 
-	ret = nvdla_device_runtime_resume(dev);
+	nvdla_device_runtime_resume(dev);
 	nvdla_sched_resume(nvdla);
 	pm_runtime_mark_last_busy(dev);
 	pm_runtime_put_autosuspend(dev);
-	return ret;
+	return 0;
 }
 
 const struct dev_pm_ops nvdla_device_pm_ops = {

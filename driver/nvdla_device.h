@@ -86,7 +86,10 @@ struct nvdla_stats {
  * @hw_version: GLB.HW_VERSION
  * @sram_bytes: on-chip memory behind the second memory interface that chains may use; 0: none
  * @has_iommu: the device's accesses are translated
- * @lost: registers read as all ones, or no reset ends: nothing can run until a reset does
+ * @lost: it has no power, its registers read as all ones, or no reset ends: nothing can run until
+ * a reset does
+ * @powered: its glue has switched it on; protected by @power_lock
+ * @power_lock: held while it is switched
  * @look_again: jiffies before which nobody looks whether it is back; protected by @sched.hw_lock
  * @writes: register writes that are not yet with the device; protected by @sched.hw_lock
  * @write_count: how many
@@ -109,6 +112,8 @@ struct nvdla_device {
 	u64 sram_bytes;
 	bool has_iommu;
 	bool lost;
+	bool powered;
+	struct mutex power_lock; /* powered */
 	unsigned long look_again;
 
 	struct nvdla_reg_write writes[NVDLA_WRITE_BURST];
@@ -176,8 +181,8 @@ void nvdla_device_flush(struct nvdla_device *nvdla);
 
 /*
  * Looks whether a lost device is back, by a reset, but not more often than every tenth of a second:
- * whoever submits all the time would otherwise keep it awake, and so lost until it resumes.  It has
- * power, and drm_dev_enter() was called.
+ * whoever submits all the time would otherwise keep it awake, and so lost until it resumes.  It is
+ * resumed, and drm_dev_enter() was called.
  */
 void nvdla_device_revive(struct nvdla_device *nvdla);
 

@@ -503,13 +503,13 @@ static void stop_clients(struct nvdla_sched *sched)
 	mutex_unlock(&sched->clients_lock);
 }
 
-void nvdla_sched_stop(struct nvdla_device *nvdla, bool powered)
+void nvdla_sched_stop(struct nvdla_device *nvdla)
 {
 	bool cookie = dma_fence_begin_signalling();
 
 	mutex_lock(&nvdla->sched.hw_lock);
 	WRITE_ONCE(nvdla->sched.dead, true);
-	if (powered && nvdla->glue->reset)
+	if (nvdla->powered && nvdla->glue->reset)
 		give_up(nvdla, -ENODEV);
 	mutex_unlock(&nvdla->sched.hw_lock);
 	dma_fence_end_signalling(cookie);

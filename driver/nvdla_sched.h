@@ -79,12 +79,11 @@ int nvdla_sched_init(struct nvdla_device *nvdla);
 /**
  * nvdla_sched_stop() - the device goes away
  * @nvdla: device that is still there
- * @powered: its registers can be reached; otherwise nothing is with the hardware
  *
  * What runs is reset away, or waited for where the bus cannot reset; from now on jobs fail with
  * -ENODEV as soon as it is their turn, and no register is written for them.
  */
-void nvdla_sched_stop(struct nvdla_device *nvdla, bool powered);
+void nvdla_sched_stop(struct nvdla_device *nvdla);
 
 /*
  * No client can come or submit any more, and nothing runs: after nvdla_sched_stop() and

@@ -22,6 +22,10 @@ static unsigned int unusable_bank;
 module_param(unusable_bank, uint, 0444);
 MODULE_PARM_DESC(unusable_bank, "a bank of CBUF that must not be used (default: none)");
 
+static bool no_power;
+module_param(no_power, bool, 0644);
+MODULE_PARM_DESC(no_power, "the reset line cannot be released, if there is one (default: no)");
+
 struct platform_test {
 	void __iomem *ctrl;
 	struct platform_device *npu;
@@ -65,7 +69,7 @@ static int line_assert(struct reset_controller_dev *rcdev, unsigned long id)
 
 static int line_deassert(struct reset_controller_dev *rcdev, unsigned long id)
 {
-	return carrier_reset(container_of(rcdev, struct platform_test, rcdev));
+	return no_power ? -EIO : carrier_reset(container_of(rcdev, struct platform_test, rcdev));
 }
 
 static const struct reset_control_ops line_ops = {
