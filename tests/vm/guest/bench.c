@@ -9,11 +9,12 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "lib.h"
 
-enum { ROUNDS = 400, WARM = 20, MANY = 100 };
+enum { ROUNDS = 400, WARM = 20, MANY = 100, BUFFER = 2 << 20 };
 
 static int fd;
 static double empty_ns;
@@ -154,6 +155,41 @@ static void measure_round(u32 tasks, const char *what)
 	guest_work_free(&work);
 }
 
+static void touch(volatile u8 *data)
+{
+	u32 i;
+
+	for (i = 0; i < BUFFER; i += 4096)
+		data[i] = 1;
+}
+
+/* Mapping a buffer, using each of its pages, unmapping it; and the same with memory of no device. */
+static void measure_mapping(bool device, const char *what)
+{
+	struct drm_nvdla_bo_mmap_offset map = { 0 };
+	int flags = device ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS;
+	u64 ns[ROUNDS / 4];
+	struct guest_bo bo;
+	u32 i, mapped = 0;
+
+	NEED(!guest_bo_new(fd, BUFFER, 0, &bo), "a buffer is made");
+	map.handle = bo.handle;
+	NEED(!guest_ioctl(fd, DRM_IOCTL_NVDLA_BO_MMAP_OFFSET, &map), "its offset is told");
+	for (i = 0; i < ROUNDS / 4; i++) {
+		u64 begin = guest_now_ns();
+		void *at = mmap(NULL, BUFFER, PROT_READ | PROT_WRITE, flags, device ? fd : -1,
+				device ? (off_t)map.offset : 0);
+
+		NEED(at != MAP_FAILED, "it is mapped: %s", strerror(errno));
+		touch(at);
+		mapped += !munmap(at, BUFFER);
+		ns[i] = guest_now_ns() - begin;
+	}
+	tap(mapped == ROUNDS / 4, "%s: %u times", what, mapped);
+	report(what, median(ns, ROUNDS / 4) - clock_ns());
+	guest_bo_free(fd, &bo);
+}
+
 int main(void)
 {
 	fd = guest_open();
@@ -166,6 +202,8 @@ int main(void)
 	measure_create(MANY, false, "100 tasks refused at the last");
 	measure_round(1, "1 task, submitted and waited for");
 	measure_round(MANY, "100 tasks, submitted and waited for");
+	measure_mapping(true, "2 MiB mapped, used, unmapped");
+	measure_mapping(false, "2 MiB of no device likewise");
 	close(fd);
 	return tap_end();
 }
