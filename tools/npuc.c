@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "common/calibrate.h"
 #include "common/model_option.h"
@@ -184,6 +185,15 @@ static bool dumps(const struct options *o)
 	return o->dump[DUMP_GRAPH] || o->dump[DUMP_OPTIMIZED] || o->dump[DUMP_PLAN];
 }
 
+/* Is the compiled network to be where texts go?  A terminal or nothing does not mind. */
+static bool writes_to_stdout(const struct options *o)
+{
+	struct stat file, out;
+
+	return o->output && !stat(o->output, &file) && !fstat(STDOUT_FILENO, &out) &&
+	       !S_ISCHR(file.st_mode) && file.st_dev == out.st_dev && file.st_ino == out.st_ino;
+}
+
 /* Options with an argument that is only kept; NULL for others. */
 static const char **plain_option(struct options *o, int option)
 {
@@ -292,6 +302,9 @@ static int check_together(const struct options *o)
 		  "--json excludes --noise, --why, --timing and dumps, which are text on the same "
 		  "output" },
 		{ o->plan_only && o->output, "--plan-only writes no file, --output does" },
+		{ writes_to_stdout(o) && (o->json || o->noise || o->why || o->timing || dumps(o)),
+		  "the file is on the same output as what --json, --noise, --why, --timing and "
+		  "dumps print" },
 	};
 	u32 i;
 
@@ -675,7 +688,7 @@ static void dump(const struct options *o, const struct npu_program *program)
 /* What is printed is what was asked for; the summary is for who asked for nothing. */
 static bool wants_summary(const struct options *o)
 {
-	return !o->quiet && !o->json && !o->why && !o->timing && !dumps(o);
+	return !o->quiet && !writes_to_stdout(o) && !o->json && !o->why && !o->timing && !dumps(o);
 }
 
 static int save_noise(const struct options *o, struct npu_diag *diag)

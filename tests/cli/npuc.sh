@@ -143,6 +143,9 @@ for name in own other; do
 done
 cmp -s "$digits" "$tmp/own.tflite"
 result $? 'and leaves it as it is'
+"$npuc" "$digits" -o /dev/stdout | cmp -s - "$tmp/digits.npu"
+result $? 'a file on the standard output is alone there'
+refuses 'JSON beside it' 'same output' "$npuc" "$digits" --json -o /dev/stdout
 exits 0 'a compiled file takes its new budget' "$npuc" "$tmp/digits.npu" --cbuf-banks 8 -o "$tmp/digits.npu"
 says '8 of 32 banks' 'in its place'
 exits 0 'also where its configuration is named' "$npuc" "$tmp/digits.npu" --config nv_small -o "$tmp/digits.npu"
