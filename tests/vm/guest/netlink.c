@@ -68,17 +68,25 @@ int guest_genl_receive(struct guest_genl *g, u32 timeout_ms)
 	return take_message(g, (u32)got);
 }
 
+/* The next message that belongs to an answer; the error that comes in its place. */
+static int receive_answer(struct guest_genl *g)
+{
+	int err = guest_genl_receive(g, GUEST_WAIT_MS);
+
+	if (err || message(g)->nlmsg_type != NLMSG_ERROR)
+		return err;
+	return ((const struct nlmsgerr *)NLMSG_DATA(message(g)))->error;
+}
+
 int guest_genl_call(struct guest_genl *g, u8 cmd, u16 flags, const void *attrs, u32 size)
 {
 	int err = guest_genl_send(g, cmd, flags, attrs, size);
 
 	if (err)
 		return err;
-	err = guest_genl_receive(g, GUEST_WAIT_MS);
-	if (err)
+	err = receive_answer(g);
+	if (err || message(g)->nlmsg_type == NLMSG_ERROR)
 		return err;
-	if (message(g)->nlmsg_type == NLMSG_ERROR)
-		return ((const struct nlmsgerr *)NLMSG_DATA(message(g)))->error;
 	/* The acknowledgement that follows an answer. */
 	if (flags & NLM_F_ACK) {
 		u8 byte;
@@ -225,7 +233,7 @@ int guest_genl_device(struct guest_genl *g, u32 *device)
 	int err = guest_genl_send(g, NVDLA_CMD_GET_DEVICES, NLM_F_DUMP, NULL, 0);
 
 	while (!err && !done) {
-		err = guest_genl_receive(g, GUEST_WAIT_MS);
+		err = receive_answer(g);
 		done = !err && message(g)->nlmsg_type == NLMSG_DONE;
 		attrs = guest_genl_attrs(g, &bytes);
 		if (!id && (id = guest_attr(attrs, bytes, NVDLA_A_DEVICE_ID)))
