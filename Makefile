@@ -247,6 +247,8 @@ fuzz:
 		CFLAGS='-O1 -g -fsanitize=fuzzer-no-link' fuzzers
 	$(Q)O=$(O) FUZZ_SECONDS=$(FUZZ_SECONDS) FUZZ_RUNS=$(FUZZ_RUNS) sh tests/fuzz/run
 
+# The driver's interface, for who speaks to it without libnpu.
+uapi_headers := $(patsubst uapi/%,%,$(wildcard uapi/*.h uapi/*/*.h))
 man_pages := $(wildcard Documentation/man/*.[1-8])
 man_place = $(DESTDIR)$(MANDIR)/man$(subst .,,$(suffix $(1)))
 define fill_in
@@ -258,6 +260,7 @@ install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(LIBDIR)/pkgconfig
 	install -m 755 $(bins) $(DESTDIR)$(PREFIX)/bin/
 	install -m 644 libnpu/npu.h $(wildcard libnpu/opencl/cl_npu*.h) $(DESTDIR)$(PREFIX)/include/
+	$(foreach header,$(uapi_headers),install -D -m 644 uapi/$(header) $(DESTDIR)$(PREFIX)/include/$(header) &&) true
 	install -m 644 $(libnpu_static) $(DESTDIR)$(LIBDIR)/
 	install -m 755 $(libnpu_shared) $(opencl_shared) $(DESTDIR)$(LIBDIR)/
 	install -d $(DESTDIR)$(VENDORDIR)
@@ -269,7 +272,7 @@ install: all
 	$(foreach page,$(man_pages),install -D -m 644 $(page) $(call man_place,$(page))/$(notdir $(page)) &&) true
 
 uninstall:
-	rm -f $(addprefix $(DESTDIR)$(PREFIX)/bin/,$(notdir $(bins))) $(addprefix $(DESTDIR)$(PREFIX)/include/,npu.h $(notdir $(wildcard libnpu/opencl/cl_npu*.h))) \
+	rm -f $(addprefix $(DESTDIR)$(PREFIX)/bin/,$(notdir $(bins))) $(addprefix $(DESTDIR)$(PREFIX)/include/,npu.h $(notdir $(wildcard libnpu/opencl/cl_npu*.h)) $(uapi_headers)) \
 		$(DESTDIR)$(VENDORDIR)/npu.icd \
 		$(addprefix $(DESTDIR)$(LIBDIR)/,libnpu.a $(notdir $(libnpu_shared)) libnpu.so.0 libnpu.so $(notdir $(opencl_shared)) pkgconfig/npu.pc pkgconfig/npu-opencl.pc) \
 		$(foreach page,$(man_pages),$(call man_place,$(page))/$(notdir $(page)))

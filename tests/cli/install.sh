@@ -8,6 +8,7 @@
 exits 0 'make install with DESTDIR' make O="$O" SANITIZE="${SANITIZE:-}" CC="${CC:-cc}" \
 	DESTDIR="$tmp/root" PREFIX=/opt/npu install
 for file in bin/npuc bin/npu-run bin/npu-info bin/npu-top bin/npusim include/npu.h include/cl_npu.h include/cl_npu_command_buffer.h lib/libnpu-opencl.so \
+	include/drm/nvdla_accel.h include/linux/nvdla_netlink.h include/nvdla_chain.h \
 	etc/OpenCL/vendors/npu.icd lib/pkgconfig/npu-opencl.pc lib/libnpu.a lib/libnpu.so lib/libnpu.so.0 \
 	lib/pkgconfig/npu.pc share/man/man1/npuc.1 share/man/man1/npu-run.1 share/man/man4/nvdla.4 bin/npu-budget \
 	share/man/man8/npu-budget.8 share/man/man7/libnpu-opencl.7; do
@@ -29,6 +30,12 @@ result $? 'libnpu.so shows versioned npu_ symbols alone'
 exits 0 'symbols of the static library' nm -g --defined-only "$tmp/root/opt/npu/lib/libnpu.a"
 [ -n "${SANITIZE:-}" ] || ! awk 'NF == 3 { print $3 }' "$tmp/out" | grep -qvE '^npu_'
 result $? 'libnpu.a shows npu_ symbols alone'
+
+# The page nvdla(4) tells how.
+printf '#include <drm/nvdla_accel.h>\n#include <nvdla_chain.h>\nint main(void) { return DRM_NVDLA_DRIVER_MAJOR != 1; }\n' >"$tmp/driver.c"
+# shellcheck disable=SC2046,SC2086 # flags are words
+exits 0 "a program for the driver's own interface compiles" ${CC:-cc} -Wall -Wextra -Werror -I"$tmp/root/opt/npu/include" \
+	$(pkg-config --cflags libdrm) "$tmp/driver.c" -o "$tmp/driver"
 
 PKG_CONFIG_PATH=$tmp/root/opt/npu/lib/pkgconfig
 PKG_CONFIG_SYSROOT_DIR=$tmp/root
