@@ -22,6 +22,21 @@ version=$(bash -c '. "$1" && echo "$PACKAGE_NAME-$PACKAGE_VERSION"' - "$src/dkms
 [ "$version" = "$(basename "$src")" ]
 result $? "dkms.conf names $(basename "$src")"
 
+# dkms_builds KERNEL: would dkms build for it?
+dkms_builds()
+{
+	# shellcheck disable=SC2016 # for the inner shell
+	bash -c '. "$1" && [[ $2 =~ $BUILD_EXCLUSIVE_KERNEL ]]' - "$src/dkms.conf" "$1"
+}
+for kernel in 6.12.117+deb12-amd64 6.19.3 7.3.4+deb13-amd64 10.1.0; do
+	dkms_builds $kernel
+	result $? "dkms builds for $kernel"
+done
+for kernel in 6.1.0-28-amd64 6.2.1 6.11.9 5.10.0-33-amd64; do
+	! dkms_builds $kernel
+	result $? "dkms leaves $kernel alone"
+done
+
 grep -q '^SUBSYSTEM=="accel".*GROUP="render"' driver/udev/60-nvdla.rules
 result $? 'the udev rule gives nodes to a group'
 finish
