@@ -286,17 +286,21 @@ module_dir = $(abspath $(O))/module
 module_src := Kbuild driver uapi
 dkms_dir = $(DESTDIR)/usr/src/nvdla-$(VERSION)
 kbuild = $(MAKE) -C $(KDIR) M=$(module_dir) O=
+# Modules below another root than / have their rule there, too.
+udev_place = $(or $(DESTDIR),$(INSTALL_MOD_PATH))$(UDEVDIR)/60-nvdla.rules
+udev_rule = install -D -m 644 driver/udev/60-nvdla.rules $(udev_place)
 
 modules:
 	$(Q)mkdir -p $(module_dir) && cp -pR $(module_src) $(module_dir)/
 	$(Q)$(kbuild) modules
 modules_install: modules
 	$(Q)$(kbuild) modules_install
-	install -D -m 644 driver/udev/60-nvdla.rules $(DESTDIR)$(UDEVDIR)/60-nvdla.rules
+	$(udev_rule)
 dkms-source:
 	install -d $(dkms_dir)
 	cp -pR $(module_src) $(dkms_dir)/
 	sed 's|@VERSION@|$(VERSION)|' driver/dkms.conf.in > $(dkms_dir)/dkms.conf
+	$(udev_rule)
 
 # What the kernel's generator makes of the netlink family's specification: committed, and never changed by hand.
 generated_src := uapi/linux/nvdla_netlink.h driver/nvdla_netlink_gen.h driver/nvdla_netlink_gen.c

@@ -37,6 +37,11 @@ for kernel in 6.1.0-28-amd64 6.2.1 6.11.9 5.10.0-33-amd64; do
 	result $? "dkms leaves $kernel alone"
 done
 
-grep -q '^SUBSYSTEM=="accel".*GROUP="render"' driver/udev/60-nvdla.rules
-result $? 'the udev rule gives nodes to a group'
+grep -q '^SUBSYSTEM=="accel".*GROUP="render"' "$tmp/root/usr/lib/udev/rules.d/60-nvdla.rules"
+result $? 'the udev rule is there, and gives nodes to a group'
+
+# As make says it, without building: a module that is staged below another root leaves this machine's rules alone.
+make -n O="$O" INSTALL_MOD_PATH=/staged modules_install >"$tmp/steps" 2>&1
+grep -q ' /staged/usr/lib/udev/rules.d/60-nvdla.rules$' "$tmp/steps"
+result $? 'and goes where the module goes'
 finish
