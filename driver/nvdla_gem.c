@@ -3,6 +3,7 @@
 #include <linux/dma-map-ops.h>
 #include <linux/dma-mapping.h>
 #include <linux/module.h>
+#include <linux/sched/signal.h>
 
 #include <drm/drm_drv.h>
 #include <drm/drm_file.h>
@@ -26,6 +27,13 @@
  * for smaller pieces.
  */
 #define NVDLA_BO_GFP (GFP_KERNEL_ACCOUNT | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
+
+/*
+ * Of a buffer that is synced, so many pieces between drm_dev_enter() and _exit().  One takes up to
+ * 50 ms in an emulated machine with CONFIG_DMA_API_DEBUG, which looks for where the buffer begins
+ * page by page.
+ */
+#define NVDLA_SYNC_PIECES 64
 
 /* Without IOMMU and without an area set aside, the page allocator has no larger piece. */
 #define NVDLA_LARGEST_BLOCK ((u64)PAGE_SIZE << MAX_PAGE_ORDER)
@@ -531,38 +539,70 @@ int nvdla_ioctl_bo_mmap_offset(struct drm_device *drm, void *data, struct drm_fi
 	return ret;
 }
 
-/*
- * Only the range that is asked for: elsewhere the other side may have written meanwhile.  Piece by
- * piece: behind an IOMMU the pages are not contiguous for the CPU.
- */
-static void bo_sync(struct nvdla_bo *bo, u64 offset, u64 size, u32 flags)
+static void sync_piece(struct nvdla_bo *bo, u64 offset, u64 size, u32 flags)
 {
 	struct device *dev = bo_device(bo)->dev;
-	u64 end = offset + size, at = 0;
+
+	if (flags & DRM_NVDLA_BO_SYNC_FOR_DEVICE)
+		dma_sync_single_for_device(dev, bo->dma_addr + offset, size, DMA_BIDIRECTIONAL);
+	else
+		dma_sync_single_for_cpu(dev, bo->dma_addr + offset, size, DMA_BIDIRECTIONAL);
+}
+
+/* How far the sync of a buffer has come: to a piece, which begins at an offset. */
+struct sync_place {
 	struct scatterlist *sg;
-	int i;
+	u64 at;
+};
 
-	for_each_sgtable_sg(bo->sgt, sg, i) {
-		u64 from = max(at, offset), to = min(at + sg->length, end);
+/*
+ * Only the range that is asked for: elsewhere the other side may have written meanwhile.  Piece by
+ * piece: behind an IOMMU the pages are not contiguous for the CPU.  Says whether more is left.
+ */
+static bool sync_some(struct nvdla_bo *bo, const struct drm_nvdla_bo_sync *args,
+		      struct sync_place *place)
+{
+	u64 end = args->offset + args->size;
+	u32 n;
 
-		at += sg->length;
-		if (from >= to)
-			continue;
-		if (flags & DRM_NVDLA_BO_SYNC_FOR_DEVICE)
-			dma_sync_single_for_device(dev, bo->dma_addr + from, to - from,
-						   DMA_BIDIRECTIONAL);
-		else
-			dma_sync_single_for_cpu(dev, bo->dma_addr + from, to - from,
-						DMA_BIDIRECTIONAL);
+	if (!place->sg)
+		place->sg = bo->sgt->sgl;
+	for (n = 0; n < NVDLA_SYNC_PIECES && place->sg && place->at < end; n++) {
+		u64 from = max(place->at, args->offset);
+		u64 to = min(place->at + place->sg->length, end);
+
+		if (from < to)
+			sync_piece(bo, from, to - from, args->flags);
+		place->at += place->sg->length;
+		place->sg = sg_next(place->sg);
 	}
+	return place->sg && place->at < end;
+}
+
+/* Who takes the device away need not wait until all is done, nor who kills the process. */
+static int bo_sync(struct nvdla_bo *bo, const struct drm_nvdla_bo_sync *args)
+{
+	struct sync_place place = { 0 };
+	bool more = true;
+	int cookie;
+
+	while (more) {
+		if (fatal_signal_pending(current))
+			return -EINTR;
+		if (!drm_dev_enter(bo->base.dev, &cookie))
+			return -ENODEV;
+		more = bo->flags & DRM_NVDLA_BO_CACHED && sync_some(bo, args, &place);
+		drm_dev_exit(cookie);
+		cond_resched();
+	}
+	return 0;
 }
 
 int nvdla_ioctl_bo_sync(struct drm_device *drm, void *data, struct drm_file *file)
 {
 	struct drm_nvdla_bo_sync *args = data;
 	struct drm_gem_object *obj;
-	struct nvdla_bo *bo;
-	int cookie, ret = 0;
+	int ret;
 	u64 end;
 
 	if (args->flags != DRM_NVDLA_BO_SYNC_FOR_DEVICE && args->flags != DRM_NVDLA_BO_SYNC_FOR_CPU)
@@ -570,16 +610,10 @@ int nvdla_ioctl_bo_sync(struct drm_device *drm, void *data, struct drm_file *fil
 	obj = drm_gem_object_lookup(file, args->handle);
 	if (!obj)
 		return -ENOENT;
-	bo = to_nvdla_bo(obj);
-	if (check_add_overflow(args->offset, args->size, &end) || end > obj->size) {
+	if (check_add_overflow(args->offset, args->size, &end) || end > obj->size)
 		ret = -EINVAL;
-	} else if (!drm_dev_enter(drm, &cookie)) {
-		ret = -ENODEV;
-	} else {
-		if (bo->flags & DRM_NVDLA_BO_CACHED)
-			bo_sync(bo, args->offset, args->size, args->flags);
-		drm_dev_exit(cookie);
-	}
+	else
+		ret = bo_sync(to_nvdla_bo(obj), args);
 	drm_gem_object_put(obj);
 	return ret;
 }
