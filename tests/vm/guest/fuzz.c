@@ -168,8 +168,7 @@ static bool replug(struct fuzz_counters *counters, struct fuzz_thread *t)
 	u64 begin;
 	int err;
 
-	counters->calm = true;
-	guest_sleep_ms(5);
+	fuzz_faults_lock(counters);
 	guest_fault(NVDLA_PCI_FAULT_NONE, 0);
 	guest_sleep_ms(100);
 	begin = guest_now_ns();
@@ -178,7 +177,7 @@ static bool replug(struct fuzz_counters *counters, struct fuzz_thread *t)
 	guest_sleep_ms(fuzz_random(t, 50));
 	if (!err)
 		err = guest_bind();
-	counters->calm = false;
+	pthread_mutex_unlock(&counters->faults);
 	return !err;
 }
 
@@ -279,16 +278,13 @@ int main(int argc, char **argv)
 	static const struct guest_work_shape shape = { .tasks = 5 };
 	u32 seconds = argc > 1 ? (u32)atoi(argv[1]) : environment("NPU_TEST_FUZZ_SECONDS", 25);
 	u32 seed = argc > 2 ? (u32)atoi(argv[2]) : environment("NPU_TEST_FUZZ_SEED", 1);
-	struct fuzz_counters *counters;
+	struct fuzz_counters *counters = fuzz_counters_new();
 	struct drm_nvdla_budget budget;
 	struct guest_work work;
 	struct guest_genl genl;
 	u32 device = 0;
 	int fd, err;
 
-	counters = mmap(NULL, sizeof(*counters), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
-			-1, 0);
-	NEED(counters != MAP_FAILED, "memory");
 	guest_device_name(); /* found while it is there */
 	guest_ctrl_read(NVDLA_PCI_CTRL_ID); /* children inherit the mapping */
 	printf("# %u seconds, seed %u\n", seconds, seed);

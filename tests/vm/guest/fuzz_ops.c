@@ -431,6 +431,39 @@ static void do_read_files(struct fuzz_thread *t, struct fuzz_file *f)
 	guest_file_read(files[fuzz_random(t, ARRAY_SIZE(files))], text, sizeof(text));
 }
 
+struct fuzz_counters *fuzz_counters_new(void)
+{
+	struct fuzz_counters *counters = mmap(NULL, sizeof(*counters), PROT_READ | PROT_WRITE,
+					      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	pthread_mutexattr_t attr;
+
+	NEED(counters != MAP_FAILED, "memory");
+	pthread_mutexattr_init(&attr);
+	pthread_mutexattr_setpshared(&attr, PTHREAD_PROCESS_SHARED);
+	pthread_mutexattr_setrobust(&attr, PTHREAD_MUTEX_ROBUST);
+	NEED(!pthread_mutex_init(&counters->faults, &attr), "a lock is made");
+	pthread_mutexattr_destroy(&attr);
+	return counters;
+}
+
+/* Who held it may have been killed. */
+static bool has_faults_lock(struct fuzz_counters *counters, int err)
+{
+	if (err == EOWNERDEAD)
+		err = pthread_mutex_consistent(&counters->faults);
+	return !err;
+}
+
+void fuzz_faults_lock(struct fuzz_counters *counters)
+{
+	NEED(has_faults_lock(counters, pthread_mutex_lock(&counters->faults)), "a lock is had");
+}
+
+bool fuzz_faults_trylock(struct fuzz_counters *counters)
+{
+	return has_faults_lock(counters, pthread_mutex_trylock(&counters->faults));
+}
+
 static void do_fault(struct fuzz_thread *t, struct fuzz_file *f)
 {
 	static const struct {
@@ -450,8 +483,10 @@ static void do_fault(struct fuzz_thread *t, struct fuzz_file *f)
 	};
 	u32 i = fuzz_random(t, ARRAY_SIZE(faults));
 
-	if (t->client->faults && !t->client->counters->calm && chance(t, 10))
-		guest_fault(faults[i].kind, faults[i].arg);
+	if (!t->client->faults || !chance(t, 10) || !fuzz_faults_trylock(t->client->counters))
+		return;
+	guest_fault(faults[i].kind, faults[i].arg);
+	pthread_mutex_unlock(&t->client->counters->faults);
 }
 
 /* ---- netlink ---- */

@@ -14,7 +14,8 @@
 /* What all processes count together. */
 struct fuzz_counters {
 	atomic_ullong calls, refused, chains, chains_refused, jobs, jobs_done, messages;
-	atomic_bool calm; /* nobody may disturb the device now */
+	pthread_mutex_t
+		faults; /* who holds it disturbs the device; robust, for clients are killed */
 };
 
 #define FUZZ_HANDLES 24
@@ -49,6 +50,13 @@ struct fuzz_thread {
 	u8 stream[FUZZ_STREAM_BYTES];
 	size_t bytes;
 };
+
+/* In memory that the processes share. */
+struct fuzz_counters *fuzz_counters_new(void);
+
+/* Takes counters->faults: waits for it, or has it at once or not at all. */
+void fuzz_faults_lock(struct fuzz_counters *counters);
+bool fuzz_faults_trylock(struct fuzz_counters *counters);
 
 void fuzz_client_open(struct fuzz_client *client, struct fuzz_counters *counters, bool faults);
 
