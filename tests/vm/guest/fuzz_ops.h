@@ -14,8 +14,7 @@
 /* What all processes count together. */
 struct fuzz_counters {
 	atomic_ullong calls, refused, chains, chains_refused, jobs, jobs_done, messages;
-	pthread_mutex_t
-		faults; /* who holds it disturbs the device; robust, for clients are killed */
+	pthread_mutex_t faults; /* of who disturbs the device; robust, for clients are killed */
 };
 
 #define FUZZ_HANDLES 24
