@@ -143,8 +143,7 @@ static int no_node(const char *name, u32 number)
 	if (access("/sys/module/" DRM_NVDLA_DRIVER_NAME, F_OK))
 		return npu_fail(-ENODEV,
 				"%s: the kernel module " DRM_NVDLA_DRIVER_NAME
-				" is not loaded; as root: modprobe " DRM_NVDLA_DRIVER_NAME
-				" (where it is not installed: make modules_install)",
+				" is not loaded; " NPU_LOAD_MODULE,
 				name);
 	snprintf(path, sizeof(path), "/sys/class/accel/" NODE "%u", number);
 	if (access(path, F_OK) == 0)

@@ -17,6 +17,9 @@
 /* Stores the text for npu_error() of this thread; returns @error, a negative errno. */
 int npu_fail(int error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* What to do where the driver is not there; a part of such texts. */
+#define NPU_LOAD_MODULE "as root: modprobe nvdla (where it is not installed: make modules_install)"
+
 /* Has the caller given a device, model or job (@kind)?  0 or -EINVAL. */
 int npu_check_handle(const void *handle, const char *kind);
 

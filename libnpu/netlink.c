@@ -97,11 +97,11 @@ void npu_netlink_close(struct nl_sock *sock)
 
 /* ---- requests ---- */
 
-static int no_family(u32 number, const char *what)
+int npu_netlink_no_family(u32 number, const char *what)
 {
 	return npu_fail(-ENOTSUP,
 			"accel%u: %s: the kernel has no netlink family " NVDLA_FAMILY_NAME
-			": is the module loaded?",
+			", which comes with its module; " NPU_LOAD_MODULE,
 			number, what);
 }
 
@@ -128,7 +128,7 @@ int npu_netlink_set_limit(u32 number, u32 banks)
 	struct nl_msg *message;
 
 	if (!sock)
-		return no_family(number, what);
+		return npu_netlink_no_family(number, what);
 	message = new_request(family, NVDLA_CMD_SET_LIMIT, number);
 	if (message && nla_put_u32(message, NVDLA_A_BUDGET_LIMIT, banks) == 0)
 		err = nl_send_sync(sock, message); /* frees it */
@@ -171,7 +171,7 @@ int npu_netlink_stats(u32 number, struct npu_netlink_stats *stats)
 	struct nl_msg *message;
 
 	if (!sock)
-		return no_family(number, what);
+		return npu_netlink_no_family(number, what);
 	memset(stats, 0, sizeof(*stats));
 	nl_socket_modify_cb(sock, NL_CB_VALID, NL_CB_CUSTOM, take_stats, stats);
 	message = new_request(family, NVDLA_CMD_GET_STATS, number);

@@ -18,6 +18,9 @@ struct nl_sock *npu_netlink_open(int *family);
 /* A number of 32 or 64 bits, as the kernel found it to be enough; 0 where it is not there. */
 u64 npu_netlink_uint(const struct nlattr *attr);
 
+/* Stores the text for @what on accel@number, where npu_netlink_open() found no family; -ENOTSUP. */
+int npu_netlink_no_family(u32 number, const char *what);
+
 /* Stores the text for what failed on accel@number with libnl's error @nle; returns the errno. */
 int npu_netlink_fail(u32 number, const char *what, int nle);
 

@@ -125,10 +125,7 @@ int tool_kernel_budget(u32 number, struct tool_banks *banks)
 	int err = ask(&answer);
 
 	if (err == -NLE_OPNOTSUPP)
-		return npu_fail(-ENOTSUP,
-				"accel%u: the kernel has no netlink family %s: is the "
-				"module loaded?",
-				number, NVDLA_FAMILY_NAME);
+		return npu_netlink_no_family(number, "reading the budget");
 	if (err)
 		return npu_netlink_fail(number, "reading the budget", err);
 	if (!answer.found)

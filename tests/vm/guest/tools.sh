@@ -3,7 +3,7 @@
 # The command lines on the kernel's NPU: what is missing when it cannot be opened, runs with the bytes of
 # the simulated NPU, and who uses it.
 #
-# vm-test: kernel=packaged module=no timeout=300 program=bin/npu-info,bin/npu-run,bin/npu-top tree=tools/demo/digits.tflite
+# vm-test: kernel=packaged module=no timeout=300 program=bin/npu-info,bin/npu-run,bin/npu-top,bin/npu-budget tree=tools/demo/digits.tflite
 # shellcheck disable=SC2317 # check calls them
 # shellcheck source=tests/vm/guest/lib.sh
 . /vm/lib.sh
@@ -33,6 +33,9 @@ npu-run $model --input image --device sim --output expected >/dev/null || exit
 
 check 'without the module: what to load' complains 'modprobe nvdla' npu-info --device accel0
 check 'npu-top says so, too' complains 'modprobe nvdla' npu-top --once
+check 'npu-budget, too' complains 'modprobe nvdla' npu-budget --device accel0 get
+check 'and of a limit' complains 'modprobe nvdla' npu-budget --device accel0 set-limit 16
+check 'and of a watch' complains 'modprobe nvdla' npu-budget --device accel0 watch
 load
 check 'no such device' complains 'no such NPU' npu-info --device accel7
 mv /dev/accel/accel0 /dev/accel/hidden
