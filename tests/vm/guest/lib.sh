@@ -73,6 +73,12 @@ load()
 	done </vm/modules
 }
 
+# Where sysfs has the PCI function that is the NPU.
+pci_function()
+{
+	dirname "$(grep -l 0x10f0 /sys/bus/pci/devices/*/device)"
+}
+
 # The script's last line.
 verdict()
 {

@@ -55,7 +55,7 @@ remains()
 
 check 'loaded and unloaded twenty times' twenty_times
 check 'nothing is left of it' test -z "$(remains)"
-pci=$(basename "$(dirname "$(grep -l 0x10f0 /sys/bus/pci/devices/*/device)")")
+pci=$(basename "$(pci_function)")
 check 'loaded by the alias of its device' by_alias
 work &
 worker=$!

@@ -24,7 +24,7 @@ more()
 	check "$1: $2 before, $(interrupts) now" test "$(interrupts)" -gt "$2"
 }
 
-dev=$(dirname "$(grep -l 0x10f0 /sys/bus/pci/devices/*/device)")
+dev=$(pci_function)
 check 'loaded' load
 same 'its interrupts' "$(cat "$dev"/msi_irqs/* | sort -u)" msix
 before=$(interrupts)

@@ -16,14 +16,13 @@
 /* The platform bus alone has a power supply that can be told to fail. */
 static void to_platform_bus(void)
 {
-	static const char script[] =
-		". /vm/lib.sh; load || exit;"
-		"insmod /vm/module/nvdla_platform_test.ko || exit;"
-		"pci=$(dirname \"$(grep -l 0x10f0 /sys/bus/pci/devices/*/device)\");"
-		"echo nvdla_platform_test >\"$pci/driver_override\";"
-		"basename \"$pci\" >/sys/bus/pci/drivers/nvdla/unbind;"
-		"basename \"$pci\" >/sys/bus/pci/drivers_probe;"
-		"[ -e \"$pci\"/nvdla.* ]";
+	static const char script[] = ". /vm/lib.sh; load || exit;"
+				     "insmod /vm/module/nvdla_platform_test.ko || exit;"
+				     "pci=$(pci_function);"
+				     "echo nvdla_platform_test >\"$pci/driver_override\";"
+				     "basename \"$pci\" >/sys/bus/pci/drivers/nvdla/unbind;"
+				     "basename \"$pci\" >/sys/bus/pci/drivers_probe;"
+				     "[ -e \"$pci\"/nvdla.* ]";
 
 	NEED(!guest_run("/bin/sh", (const char *const[]){ "sh", "-c", script, NULL }),
 	     "the NPU is on the platform bus");
@@ -32,7 +31,7 @@ static void to_platform_bus(void)
 static void back_to_pci_bus(void)
 {
 	static const char script[] =
-		"pci=$(dirname \"$(grep -l 0x10f0 /sys/bus/pci/devices/*/device)\");"
+		". /vm/lib.sh; pci=$(pci_function);"
 		"basename \"$pci\" >/sys/bus/pci/drivers/nvdla_platform_test/unbind;"
 		"echo >\"$pci/driver_override\"; rmmod nvdla_platform_test nvdla";
 

@@ -11,7 +11,7 @@ told()
 	dmesg | grep -c "nvdla nvdla.*\] $NPU_VM_CONFIG, version"
 }
 
-pci=$(dirname "$(grep -l 0x10f0 /sys/bus/pci/devices/*/device)")
+pci=$(pci_function)
 load
 check 'the test module is loaded' insmod /vm/module/nvdla_platform_test.ko unusable_bank=9
 

@@ -4,7 +4,7 @@
 # shellcheck source=tests/vm/guest/lib.sh
 . /vm/lib.sh
 
-pci=$(dirname "$(grep -l 0x10f0 /sys/bus/pci/devices/*/device)")
+pci=$(pci_function)
 load
 insmod /vm/module/nvdla_platform_test.ko || exit
 echo nvdla_platform_test >"$pci/driver_override"
